@@ -264,7 +264,7 @@ def _facts(found: dict[str, Any]) -> list[str]:
         "scores": scores,
     }
     if found["sections"]:
-        how = "in turns" if found["interleaved_sections"] else "in blocks"
+        how = "interleaved" if found["interleaved_sections"] else "contiguous"
         rows["sections"] = f"{' + '.join(map(str, found['sections']))} pairs, {how}"
     return [f"  {name:<10}{text}" for name, text in rows.items()]
 

@@ -147,7 +147,7 @@ def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[in
             f" {' + '.join(map(str, sections))} = {sum(sections)}"
         )
     notes.append(
-        "Each axis of positions rotates its own pairs. Axes in blocks and axes in turns, as"
+        "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, as"
         " mrope_interleaved says, are often taken for one another (MNN, PR 4133)."
     )
     return sections

@@ -234,8 +234,8 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     truncate = entries.flag("truncate", True)
     if not truncate:
         reading.notes.append(
-            "The ramp is not truncated to whole pairs. mlx-lm 0.32.2 and llama.cpp truncate it all"
-            " the same; vLLM did before PR 28244."
+            "The ramp is not truncated to integer pairs. mlx-lm 0.32.2 and llama.cpp truncate it"
+            " all the same; vLLM did before PR 28244."
         )
     attention, softmax = _yarn_factors(reading, entries, head, factor)
     return rule._replace(

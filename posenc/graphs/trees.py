@@ -57,7 +57,7 @@ def tree_choices(paths: object, *, branches: int, depth: int) -> NDArray[np.int6
 def tree_encoding(
     paths: object, *, branches: int, depth: int, decays: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Return the stack of one-hot choices of each node, or several that fade with the level.
+    """Return the stack of one-hot choices of each node, or several that decay with the level.
 
     Args:
         paths: see `tree_choices`.

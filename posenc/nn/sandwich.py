@@ -16,7 +16,7 @@ from posenc.nn.alibi import _as_dtype
 
 
 class SandwichBias(nn.Module):
-    """The bias Σ cos(ω_i·(key − query)) / (8h/n) of head h of n.
+    """The bias Σ cos(ω_i·(key − query)) / (8h/H) of head h of H.
 
     There are no parameters and no buffers: each call computes the bias in float64, like
     `posenc.sandwich_bias`, and casts it at the end.

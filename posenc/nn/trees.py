@@ -1,4 +1,4 @@
-"""Positions in a tree as a module: stacks of one-hot choices that fade at learned rates.
+"""Positions in a tree as a module: stacks of one-hot choices that decay at learned rates.
 
 Shiv and Quirk, "Novel positional encodings to enable tree-based transformers" (2019).
 The rows are those of `posenc.tree_encoding`.
@@ -14,7 +14,7 @@ from posenc._tensor_arguments import as_ids, on_device
 
 
 class TreeEncoding(nn.Module):
-    """The path from the root to each node as a row, in several copies that fade with the level.
+    """The path from the root to each node as a row, in several copies that decay with the level.
 
     Each copy has a learned decay p, the hyperbolic tangent of a parameter, so that it stays between
     −1 and 1.

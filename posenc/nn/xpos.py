@@ -1,4 +1,4 @@
-"""xPos as a module: rotary positions whose score fades with the distance. Nothing is learned.
+"""xPos as a module: rotary positions whose score decays with the distance. Nothing is learned.
 
 Sun et al., "A Length-Extrapolatable Transformer" (ACL 2023), section 3. It equals
 `posenc.apply_xpos`.
@@ -27,7 +27,7 @@ class XPos(nn.Module):
         d: width of one head; an even integer, 2 or more.
         base: see `posenc.frequencies`.
         layout: see `posenc.apply_rope`.
-        scale_base: over how many positions pair i fades to ζ_i; above 0.
+        scale_base: over how many positions pair i decays to ζ_i; above 0.
         gamma: see `posenc.xpos_decay`.
         center: the position whose scale is 1; an integer, 0 or more.
 

@@ -29,11 +29,11 @@ FIRST, LARGEST = 64, 2**13
 def smallest_base(d: int, length: int) -> float:
     """Return the smallest base with which similar tokens attract at all lags up to `length`.
 
-        Σ_i cos(mω_i) ≥ 0   for 0 ≤ m ≤ length
+        Σ_i cos(rω_i) ≥ 0   for 0 ≤ r ≤ length
 
     If the entries of a query and a random key are independent, and a similar key is the query with
     some noise, then this sum says by how much the score of the similar key exceeds that of the
-    random one, m positions away, on average. Below 0, the random one gets more attention. A model
+    random one, r positions away, on average. Below 0, the random one gets more attention. A model
     trained with a smaller base has, as the authors call it, a superficial long-context ability.
 
     Args:

@@ -186,8 +186,8 @@ def yarn_frequencies(
         slow: a pair that makes this many turns or fewer is interpolated; 0 or more. α in the paper.
         ramp: "turns", γ linear in r as in the paper, or "pairs", γ linear in i as in released
             code, which needs `slow` above 0 and `base` above 1.
-        truncate: whether the ramp "pairs" begins and ends at whole pairs, as in released code. Some
-            models, such as gpt-oss, were trained without truncation.
+        truncate: whether the ramp "pairs" begins and ends at integer pair indices, as in released
+            code. Some models, such as gpt-oss, were trained without truncation.
 
     Returns:
         Shape `(d/2,)`, float64, radians per position, a new array.

@@ -19,10 +19,10 @@ from posenc.positions import relative_positions
 def alibi_slopes(heads: int) -> NDArray[np.float64]:
     """Return the slope of each head: how much a score drops per position of distance.
 
-    With n heads, n a power of two, head k = 1 … n has the slope 2^(−8k/n): a geometric sequence
-    that ends at 1/256. For any other count, let n be the next lower power of two: first come the
-    slopes of n heads, then every other slope of 2n heads, the steepest first, until each head has
-    one. These extra slopes lie between two of the first n, or above them all.
+    With H heads, H a power of two, head h = 1 … H has the slope 2^(−8h/H): a geometric sequence
+    that ends at 1/256. For any other count, let N be the next lower power of two: first come the
+    slopes of N heads, then every other slope of 2N heads, the steepest first, until each head has
+    one. These extra slopes lie between two of the first N, or above them all.
 
     Args:
         heads: how many; an integer, 1 or more.
@@ -36,7 +36,7 @@ def alibi_slopes(heads: int) -> NDArray[np.float64]:
         ValueError: `heads` is below 1.
 
     Source:
-        Press et al. (2022), section 3, whose rule is 2^(−8k/n) for any n. If n is not a power of
+        Press et al. (2022), section 3, whose rule is 2^(−8h/H) for any H. If H is not a power of
         two, the authors' code departs from it. This function follows the code, since models were
         trained with it: github.com/ofirpress/attention_with_linear_biases,
         fairseq/models/transformer.py.

@@ -1,6 +1,6 @@
 """Sandwich: the sinusoidal encoding's own inner products as a bias, with nothing learned.
 
-    bias = Σ cos(ω_i·(key − query)) / (8h/n)      pairs i = 0 … d̄/2 − 1, heads h = 1 … n
+    bias = Σ cos(ω_i·(key − query)) / (8h/H)      pairs i = 0 … d̄/2 − 1, heads h = 1 … H
 
 Chi, Fan, Rudnicky and Ramadge, "Dissecting Transformer Length Extrapolation via the Lens of
 Receptive Field Analysis" (ACL 2023, arXiv 2212.10356). Of the four terms that positions added to
@@ -19,21 +19,21 @@ from posenc.frequency import frequencies
 def sandwich_bias(
     heads: int, relative: ArrayLike, *, width: int = 128, base: float = 10000.0
 ) -> NDArray[np.float64]:
-    """Return the bias of each head: PE(query)·PE(key), divided by 8h/n for head h of n.
+    """Return the bias of each head: PE(query)·PE(key), divided by 8h/H for head h of H.
 
     PE is the sinusoidal encoding of `width` dimensions, so the inner product is the sum of the
     cosines of its pairs, `width`/2 times `posenc.similarity`. It falls like a logarithm at first,
     with ripples further out.
 
     Args:
-        heads: how many, n; an integer, 1 or more.
+        heads: how many, H; an integer, 1 or more.
         relative: key − query, integers, shape `(query, key)`; see `posenc.relative_positions`.
         width: d̄ of the paper, the width of the encoding; an even integer, 2 or more. It need not
             be that of the model.
         base: see `posenc.frequencies`.
 
     Returns:
-        Shape `(heads, query, key)`, float64, a new array: at most `width`·n/(16h), reached by a
+        Shape `(heads, query, key)`, float64, a new array: at most `width`·H/(16h), reached by a
         query's own position. It does not hide keys ahead, so a decoder adds a causal mask.
 
     Raises:
@@ -43,7 +43,7 @@ def sandwich_bias(
             does not have two dimensions or reaches 2**53 in size.
 
     Source:
-        Chi et al. (2023), the section on Sandwich. NVIDIA's NeMo divides by the same 8h/n.
+        Chi et al. (2023), the section on Sandwich. NVIDIA's NeMo divides by the same 8h/H.
 
     Examples:
         >>> from posenc import relative_positions

@@ -24,14 +24,14 @@ def t5_bucket_starts(
 ) -> NDArray[np.int64]:
     """Return the distance at which each bucket begins.
 
-    With n buckets per direction and E = n // 2, the first E buckets hold one distance each, and a
+    With B buckets per direction and E = B // 2, the first E buckets hold one distance each, and a
     larger distance falls into
 
-        bucket = E + ⌊(n − E) · log(distance/E) / log(max_distance/E)⌋,   at most n − 1.
+        bucket = E + ⌊(B − E) · log(distance/E) / log(max_distance/E)⌋,   at most B − 1.
 
     Where the logarithms should give a whole number, rounding can leave them just below it, and the
     distance ends up one bucket too low. So the rule is solved for the distance in integers: bucket
-    E + s begins at the first distance with distance^(n−E) ≥ max_distance^s · E^(n−E−s).
+    E + s begins at the first distance with distance^(B−E) ≥ max_distance^s · E^(B−E−s).
 
     The last bucket begins one growth factor before max_distance: at 91 of 128 with the settings of
     T5's encoder, at 113 with those of its decoder. If buckets grow by less than one position,
@@ -44,7 +44,7 @@ def t5_bucket_starts(
         max_distance: an integer above the exact range E.
 
     Returns:
-        Shape `(n,)`, int64, increasing from 0, a new array; n is `buckets`, or half of it with
+        Shape `(B,)`, int64, increasing from 0, a new array; B is `buckets`, or half of it with
         `bidirectional`.
 
     Raises:

@@ -42,7 +42,7 @@ def write(
 
 
 def diverging(ink: Ink) -> LinearSegmentedColormap:
-    """Return the colour map from −1, ochre, through 0, paper, to +1, petrol."""
+    """Return the colour map from −1, ochre, through 0, paper, to +1, teal."""
     return LinearSegmentedColormap.from_list("diverging", ink.diverging)
 
 

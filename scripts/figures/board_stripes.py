@@ -17,7 +17,7 @@ WIDTH, LENGTH = 16, 200
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw a strip for each pair: petrol while its sine is positive, ochre while negative."""
+    """Draw a strip for each pair: teal while its sine is positive, ochre while negative."""
     size = SMALL if narrow else LARGE
     signs = np.sign(sinusoidal_encoding(LENGTH, WIDTH)[:, 0::2]).T
     axes = panel(figure, 70, 8, 262 if narrow else 518, 262)

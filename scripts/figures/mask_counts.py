@@ -59,4 +59,4 @@ def _draw_places(axes: Axes, ink: Ink) -> None:
     places = np.arange(1, LONGER + 1)
     axes.plot(places, output, "o", color=ink.categorical[0], markersize=4)
     axes.set(xlim=(0, LONGER + 0.8), ylim=(0, 1.06), xticks=(1, 6, 12, 18, 24))
-    axes.set(yticks=(0, 0.5, 1), title="output, $1/n$", xlabel="place $n$")
+    axes.set(yticks=(0, 0.5, 1), title="output, $1/n$", xlabel="position $n$")

@@ -13,7 +13,7 @@ from scripts.figures.style import Ink
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw by how much each pair is divided, rightly and with the factor inside."""
+    """Draw by how much each pair is divided, correctly and with the factor inside."""
     axes = pairs_panel(figure, narrow, 32)
     slowed_scale(axes, (1, 2, 4, 8, 16, 32), top=44)
     for n, program in enumerate((None, scaling.factor_inside_power)):

@@ -1,4 +1,4 @@
-"""Four pendulums: the sines of a table eight wide, each slower than the one above it."""
+"""Four clocks seen as pendulums: the sines of a table eight wide, each slower than the last."""
 
 from __future__ import annotations
 

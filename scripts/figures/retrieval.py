@@ -1,4 +1,4 @@
-"""A key far back: the share of right answers by distance, without positions to biases."""
+"""A key far back: the accuracy by distance, without positions to biases."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def panels(figure: Figure, ink: Ink, narrow: bool, names: Sequence[str]) -> None
 def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a line and the length that it stands for, for each length."""
     lengths = measurement().lengths("retrieval")
-    write(figure, "share of right answers, by distance, in texts of", 8, 14, color=ink.ink_2)
+    write(figure, "accuracy by distance, in texts of", 8, 14, color=ink.ink_2)
     for number, length in enumerate(lengths):
         left = 8 + 82 * number if narrow else 350 + 90 * number
         axes = panel(figure, left, 30 if narrow else 8, 34, 20)

@@ -48,6 +48,6 @@ def _dial(axes: Axes, ink: Ink, turns: float) -> None:
 
 
 def _sector(start: float, end: float) -> NDArray[np.float64]:
-    """Return the outline of a sector, in turns clockwise from the top."""
+    """Return the outline of a sector, in turns anticlockwise from the right."""
     angles = 2 * np.pi * np.linspace(start, end, 49)
-    return np.vstack([np.zeros(2), np.stack([np.sin(angles), np.cos(angles)], axis=1)])
+    return np.vstack([np.zeros(2), np.stack([np.cos(angles), np.sin(angles)], axis=1)])

@@ -1,4 +1,4 @@
-"""How scores fade by xPos: the factor of three pairs, and the mean over all pairs beside RoPE's."""
+"""How scores decay by xPos: the factor of three pairs, and the mean over all beside RoPE's."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def loss(model: nn.Module, ids: Tensor, answers: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, object]:
-    """Return the share of right answers by length; the texts are the same for every method."""
+    """Return the accuracy by length; the texts are the same for every method."""
     device, shares = next(model.parameters()).device, {}
     for length in lengths:
         ids, answers = texts(TEXTS, length, generator(seed, NEVER_TRAINED + length))

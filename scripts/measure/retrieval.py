@@ -79,7 +79,7 @@ def distances(length: int) -> list[int]:
 
 
 def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, Any]:
-    """Return the share of right answers by length, with keys anywhere, and by distance.
+    """Return the accuracy by length, with keys anywhere, and by distance.
 
     All methods get the same texts.
     """

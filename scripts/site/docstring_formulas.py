@@ -20,7 +20,7 @@ IN_SENTENCES = {
     "−r₁·log(1 + r₂·|key − query|)": r"-r_1\log(1 + r_2\,|\text{key} - \text{query}|)",
     "−r₁·|key − query|^r₂": r"-r_1\,|\text{key} - \text{query}|^{r_2}",
     "10000·2π": r"{10000\cdot2\pi}",
-    "2^(−8k/n)": r"2^{-8k/n}",
+    "2^(−8h/H)": r"2^{-8h/H}",
     "2π/ω_i": r"2\pi/\omega_i",
     "2π·base": r"2\pi\cdot\text{base}",
     "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
@@ -46,8 +46,8 @@ IN_SENTENCES = {
     "cos(lag·ω_i)": r"\cos(\text{lag}\cdot\omega_i)",
     "cos(p·ω_i)": r"\cos(p\,\omega_i)",
     "base^(−4j/d)": r"\text{base}^{-4j/d}",
-    "distance^(n−E) ≥ max_distance^s · E^(n−E−s)": (
-        r"\text{distance}^{n-E} \ge \text{max\_distance}^s \cdot E^{n-E-s}"
+    "distance^(B−E) ≥ max_distance^s · E^(B−E−s)": (
+        r"\text{distance}^{B-E} \ge \text{max\_distance}^s \cdot E^{B-E-s}"
     ),
     "e^(i·pω)": r"e^{\mathrm i p\omega}",
     "e^(x+y) = e^x·e^y": r"e^{x+y} = e^x\cdot e^y",
@@ -68,8 +68,8 @@ IN_SENTENCES = {
     "trained·ω_i": r"\text{trained}\cdot\omega_i",
     "Σ cos(lag·ω_i)": r"\sum_i\cos(\text{lag}\cdot\omega_i)",
     "Σ q·k̄": r"\sum q\,\bar k",
-    "Σ cos(ω_i·(key − query)) / (8h/n)": (
-        r"\frac{n}{8h}\sum_i\cos(\omega_i\,(\text{key} - \text{query}))"
+    "Σ cos(ω_i·(key − query)) / (8h/H)": (
+        r"\frac{H}{8h}\sum_i\cos(\omega_i\,(\text{key} - \text{query}))"
     ),
     "γ": r"\gamma",
     "ζ_i": r"\zeta_i",
@@ -117,8 +117,8 @@ DISPLAYED = {
         r"\begin{gathered} \gamma(p) = (\sin 2^0 u p,\ \cos 2^0 u p,\ \dots, \\ "
         r"\sin 2^{L-1} u p,\ \cos 2^{L-1} u p), \quad u = \pi \end{gathered}"
     ),
-    "Σ_i cos(mω_i) ≥ 0   for 0 ≤ m ≤ length": (
-        r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } 0 \le m \le \text{length}"
+    "Σ_i cos(rω_i) ≥ 0   for 0 ≤ r ≤ length": (
+        r"\sum_i\cos(r\,\omega_i) \ge 0 \quad\text{for } 0 \le r \le \text{length}"
     ),
     "S(a + b) = S(a)·e^(−ibω)": r"S(a + b) = S(a)\,e^{-\mathrm i b\omega}",
     "[cos  −sin]\n    [sin   cos]": r"\begin{pmatrix} \cos & -\sin \\ \sin & \cos \end{pmatrix}",

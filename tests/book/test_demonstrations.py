@@ -125,14 +125,14 @@ def test_demonstration_of_positions_in_a_gpt() -> None:
 # Pitfalls
 
 
-def test_demonstration_of_positions_that_are_too_loud() -> None:
+def test_demonstration_of_positions_that_drown_the_words() -> None:
     """Rows of length √(d/2) beside tokens of deviation 0.02; the remedy is to scale the tokens."""
     torch.manual_seed(0)
-    loud, scaled = (
+    plain, scaled = (
         nn.PositionalEmbedding(1000, 64, 64, pos_type="sinusoidal", scale_tokens=scale)
         for scale in (False, True)
     )
-    found = nn.drowned_tokens(loud)
+    found = nn.drowned_tokens(plain)
     assert found.verdict == "positions drown the tokens"
     assert found.measured["positions"] == pytest.approx(32**0.5)
     assert found.measured["ratio"] == pytest.approx(1 / (0.02 * 2**0.5), rel=0.05)

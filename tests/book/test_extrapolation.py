@@ -76,7 +76,7 @@ def perplexities(name: str) -> Array:
 
 
 def accuracies(name: str) -> Array:
-    """Return the share of right answers of each seed at each length, a row per length."""
+    """Return the accuracy of each seed at each length, a row per length."""
     return np.array([MEASURED.accuracies(name, n) for n in MEASURED.lengths("order")])
 
 
@@ -557,7 +557,7 @@ def test_pose_tells_the_order_of_far_letters_best_and_transformer_xl_next() -> N
 
 
 def retrieval_rows(name: str, length: int) -> Array:
-    """Return the share of right answers of each seed at each distance, a row per distance."""
+    """Return the accuracy of each seed at each distance, a row per distance."""
     found = MEASURED.found("retrieval", name)
     return np.array([[*some["by_distance"][str(length)].values()] for some in found]).T
 

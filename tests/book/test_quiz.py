@@ -527,7 +527,7 @@ def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> Truth:
         return float(np.linalg.norm(x, axis=-1).mean())
 
     def ratio(x: Array) -> float:
-        """Return how much louder positions are than tokens once the sum is normalised."""
+        """Return how much larger positions are in norm than tokens once the sum is normalised."""
         scale = 1 / np.std(x + rows, axis=-1, keepdims=True)
         return length(rows * scale) / length(x * scale)
 
@@ -660,7 +660,7 @@ def test_question_23_a_stretched_table_brings_all_rows_closer() -> Truth:
         "Its tokens seem to stand half": abs(steps(new) / steps(old) - 0.5) < 0.01,
         "Nothing": is_close(new[:100], old[:100]),
         "Its tokens seem to stand twice": abs(steps(new) / steps(old) - 2) < 0.01,
-        "Its positions become louder": np.linalg.norm(new, axis=-1).max()
+        "Its positions grow in norm": np.linalg.norm(new, axis=-1).max()
         > np.linalg.norm(old, axis=-1).max() + 1e-9,
     }
 

@@ -161,7 +161,7 @@ def nearest(vectors: Array, candidates: Array) -> NDArray[np.intp]:
 def test_c4_12_word_and_position_can_both_be_read_off_their_sum(
     deviation: float, rows: float, words: float
 ) -> None:
-    """The louder one can be read directly; once it is subtracted, the other can, always."""
+    """The larger one can be read directly; once it is subtracted, the other can, always."""
     vocabulary = np.random.default_rng(1).normal(scale=deviation, size=(1000, WIDTH))
     table, places = sinusoidal_encoding(512, WIDTH), np.arange(512)
     text = np.random.default_rng(0).integers(1000, size=512)
@@ -177,7 +177,7 @@ def test_c4_12_word_and_position_can_both_be_read_off_their_sum(
 
 @pytest.mark.claim("true-if", "C4-12", "C4-52")
 def test_c4_52_one_matrix_finds_every_quiet_word_and_not_every_quiet_row() -> None:
-    """Words are found in directions that rows hardly use; loud words leave rows none."""
+    """Words are found in directions that rows hardly use; words of a large norm leave rows none."""
     table, text = sinusoidal_encoding(512, WIDTH), np.random.default_rng(0).integers(1000, size=512)
     rest = np.linalg.svd(table)[2][130:].T  # all directions but the 130 that rows use most
     for deviation in (0.02, 0.1, 1, 3):

@@ -44,7 +44,7 @@ def cosine(one: Any, other: Any) -> float:
 
 
 def mixed_cosine(d: int = 64, position: int = 10) -> float:
-    """Return the cosine of a vector rotated rightly and one whose result was not put back."""
+    """Return the cosine of a vector rotated correctly and one whose result was not put back."""
     x = vectors(1, d)
     faulty = layouts.not_put_back(x, [position], **NEIGHBOURS)
     return cosine(faulty[0], apply_rope(x, [position], **NEIGHBOURS)[0])
@@ -345,7 +345,7 @@ def grid_scores(program: Program, side: int = 16, d: int = 16) -> Array:
 
 
 def right_grid(x: Any, positions: Any, first: str, layout: str, base: float) -> Array:
-    """Return patches rotated rightly: the first half by the row, the second by the column."""
+    """Return patches rotated correctly: the first half by the row, the second by the column."""
     row, column = np.split(np.array(x, float), 2, axis=-1)
     places = np.array(positions)
     turned = [
@@ -362,7 +362,7 @@ def along_a_row(program: Program) -> float:
 
 
 def other_axes(sections: list[int]) -> int:
-    """Return how many pairs are turned by another axis, in blocks instead of in turns."""
+    """Return how many pairs rotate by another axis if sections are contiguous, not interleaved."""
     turns = np.arange(sum(sections)) % 3
     turns[np.arange(sum(sections)) >= 3 * np.array(sections)[turns]] = 0
     return int((turns != np.repeat([0, 1, 2], sections)).sum())

@@ -217,7 +217,7 @@ export function factsOf(found) {
     ["scores", scores],
   ];
   if (found.sections?.length) {
-    const how = found.interleaved_sections ? "in turns" : "in blocks";
+    const how = found.interleaved_sections ? "interleaved" : "contiguous";
     rows.push(["sections", `${found.sections.join(" + ")} pairs, ${how}`]);
   }
   return rows;

@@ -114,7 +114,7 @@ function sectionsOf(section, head, notes) {
     throw new Refusal(`${path} must add up to the ${pairs} pairs that rotate; got ${said}`);
   }
   notes.push(
-    "Each axis of positions rotates its own pairs. Axes in blocks and axes in turns, as" +
+    "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, as" +
       " mrope_interleaved says, are often taken for one another (MNN, PR 4133).",
   );
   return sections;

@@ -226,7 +226,7 @@ function readYarn(reading, entries, head, rule) {
   const truncate = entries.flag("truncate", true);
   if (!truncate) {
     reading.notes.push(
-      "The ramp is not truncated to whole pairs. mlx-lm 0.32.2 and llama.cpp truncate it all the" +
+      "The ramp is not truncated to integer pairs. mlx-lm 0.32.2 and llama.cpp truncate it all the" +
         " same; vLLM did before PR 28244.",
     );
   }

@@ -38,8 +38,8 @@ function readRow({ width, base, position, place = position }) {
   };
 }
 
-/** The hands of a query and a key, whose first entries point up, and each pair's share of the
-    score. */
+/** The hands of a query and a key, anticlockwise from the right as everywhere for RoPE, and each
+    pair's share of the score. */
 function readScore({ width, base, position, relative, place = position }) {
   const omegas = frequencies(width, base);
   const turned = (x, place) => rope(x.slice(0, width), place, omegas);
@@ -49,10 +49,9 @@ function readScore({ width, base, position, relative, place = position }) {
   const [sum, start] = rounded([position, 0].map((place) => score(...both(place))));
   const other = printed(place + relative, 0);
   return {
-    dials: queries.map(([up, right], pair) => {
-      const [keyUp, keyRight] = keys[pair];
-      const turn = Math.atan2(keyRight * up - keyUp * right, shares[pair]);
-      return { from: [keyRight, keyUp], to: [right, up], turn };
+    dials: queries.map((to, pair) => {
+      const from = keys[pair];
+      return { from, to, turn: Math.atan2(from[0] * to[1] - from[1] * to[0], shares[pair]) };
     }),
     cells: shares.map((share) => [share]),
     heads: ["share"],
