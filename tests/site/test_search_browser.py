@@ -122,7 +122,7 @@ def test_keys_typed_before_the_search_is_ready_are_its_own(size: ViewportSize, h
     """By itself, the theme goes to the next page at `n`."""
     home.resize(size)
     held: list[Route] = []
-    home.page.route("**/search.js", held.append)
+    home.page.route("**/search.js", lambda route: held.append(route))
     here = home.page.url
     if size is PHONE:
         home.page.locator(".find").click()

@@ -45,7 +45,7 @@ def test_the_tabs_are_the_parts_without_the_one_below_every_page(site: Site) -> 
 @pytest.mark.parametrize("page", ["index.md", "museum/axes.md", *OUTSIDE])
 def test_every_page_links_what_the_book_rests_on(page: str, site: Site) -> None:
     titles = [title for entry in PARTS[FOOT] for title in entry]
-    assert words(built(site, page).css(".md-footer nav[aria-label=Trust] a")) == titles
+    assert words(built(site, page).css(".md-copyright nav a")) == titles
 
 
 @pytest.mark.parametrize("chapter", SEVERAL, ids=lambda chapter: chapter.name)
