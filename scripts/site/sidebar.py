@@ -22,7 +22,7 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation
         chapter = page.parent
         if chapter and chapter.parent and chapter.children[0] is page:
             page.typeset = {"title": FIRST}  # type: ignore[attr-defined]  # the theme shows it
-    by_place = sorted(reversed(nav.pages), key=lambda page: page.file.name == "index")
+    by_place = sorted(nav.pages, key=lambda page: page.file.name == "index")
     parents = {folder(page): page.parent for page in by_place}
     for file in files.documentation_pages():
         if file.page and file.page not in nav.pages:
