@@ -13,7 +13,8 @@ table of positions.
 Headings `pair 0 / sin | pair 0 / cos` become two rows, with `pair 0` spanning both columns.
 
 The rows of a table with much text, bound or not, become blocks on narrow pages. In a table of many
-numbers the name of a row goes above its numbers there, or its rows become blocks as well.
+numbers the name of a row goes above its numbers there, or its rows become blocks as well. A grid of
+marks scrolls under its first column.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ MANY, WIDE = 6, 53  # columns, characters of a row: too wide for a phone
 FITS, SIDE = 50, 16  # characters of a row below its name, of a cell beside another: they fit
 UNLABELLED = {"names", "source-map"}  # classes of tables
 NOTHING = "—"  # what a cell without a value says; where rows are blocks, it is left out
-BLOCKS = {"matrix", "asked"}  # classes of tables whose rows are blocks however short
+BLOCKS = {"asked"}  # classes of tables whose rows are blocks however short
+GRIDS = {"matrix"}  # classes of tables of marks, which stay a grid and scroll
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,8 @@ def _label_cells(table: ElementTree.Element, around: str) -> None:
     Where rows are blocks, the headings are hidden, so its cells get them as labels, unless the
     class around the table is of one whose cells speak for themselves.
     """
+    if around in GRIDS:
+        return
     headings = table.findall("thead/tr/th")
     words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]
     rows = table.findall("tbody/tr")

@@ -6,7 +6,6 @@ vectors/libraries/GROUP.md        what each library of a group was asked, and an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from scripts.matrix import record
 from scripts.matrix.record import GROUPS, WAYLESS, Answers, Difference, Library
 
 PAGE = "vectors/who-computes-what.md"
-NOTHING = "*—*{ .none }"
 # The classes of the marks before verdicts, as in the ledger.
 MARKS = {
     "passes": "true",
@@ -58,23 +56,21 @@ def page(path: str) -> str:
 
 
 def rows() -> list[dict[str, str]]:
-    """Return the cells of the table by their headings, one row a library and way."""
-    return [row for library in record.answered_libraries() for row in rows_of(library)]
+    """Return the cells of the table by their headings, of the suites that some library offers."""
+    found = [row_of(library) for library in record.answered_libraries()]
+    offered = [heading for heading in found[0] if any(row[heading] for row in found)]
+    return [{heading: row[heading] for heading in offered} for row in found]
 
 
-def rows_of(library: Library) -> Iterator[dict[str, str]]:
-    """Yield the rows of a library in the table."""
+def row_of(library: Library) -> dict[str, str]:
+    """Return the row of a library in the table."""
     found = record.result(library)
     name = f"[{library.title}]({address(library)})"
     if "ways" not in found:
         heading = f"{name} could not be {STEPS[found['failed']['step']]}"
-        yield {"library": heading, **dict.fromkeys(suites(), NOTHING)}
-        return
-    by = record.answers(library)
-    for way in library.ways:
-        heading = f"{name} {version(library, found)}" + (f", {way}" if way else "")
-        cells = {suite: cell(by.get((way, suite)), library) for suite in suites()}
-        yield {"library": heading, **cells}
+        return {"library": heading, **dict.fromkeys(suites(), "")}
+    cells = {suite: cell(library, suite) for suite in suites()}
+    return {"library": f"{name} {version(library, found)}", **cells}
 
 
 def version(library: Library, found: dict[str, Any]) -> str:
@@ -88,11 +84,22 @@ def address(library: Library) -> str:
     return f"libraries/{library.group}.md#{library.name}"
 
 
-def cell(answers: Answers | None, library: Library) -> str:
-    """Return a cell of the table: a verdict, which links to the library's section."""
-    if answers is None or answers.verdict == "not offered":
-        return NOTHING
-    return f"[{answers.verdict}]({address(library)}){{ .verdict .{MARKS[answers.verdict]} }}"
+def cell(library: Library, suite: str) -> str:
+    """Return a cell of the table: each verdict of the library's ways, linked to its section."""
+    by = record.answers(library)
+    asked = [(way, by[way, suite].verdict) for way in library.ways if (way, suite) in by]
+    return " ".join(
+        f"[{verdict}]({address(library)} "
+        f'"{suite}: {verdict}{in_brackets([way for way, one in asked if way and one == verdict])}")'
+        f"{{ .verdict .{mark} }}"
+        for verdict, mark in MARKS.items()
+        if verdict != "not offered" and verdict in {one for _, one in asked}
+    )
+
+
+def in_brackets(ways: list[str]) -> str:
+    """Return the names of ways as they follow a verdict."""
+    return f" ({', '.join(ways)})" if ways else ""
 
 
 def section(library: Library) -> str:

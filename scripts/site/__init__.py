@@ -24,6 +24,7 @@
     wide_listings.py         which listings are wider than the text           (mkdocs calls it)
     cite.py                  how to cite the book, from CITATION.cff          (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
+    sidebar.py               the names and the pages of the sidebar           (mkdocs calls it)
     progress.py              says how far a build is                          (mkdocs calls it)
     rebuild.py               rebuilds only the pages that a change affects    (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS

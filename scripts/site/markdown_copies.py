@@ -28,6 +28,7 @@ from scripts.site.install_lines import add_addresses
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
 LIST = "llms.txt"
+APPENDIX = "Appendix"
 ABOUT = """\
 A book and a Python package, `posenc`. The links below lead to the pages as Markdown, complete and
 with every number written out; each page stands at the same address without `index.md`. Numbers in
@@ -143,12 +144,19 @@ def _pages(nav: list[Any]) -> Iterator[Page]:
             yield from _pages(below)
 
 
+def every_part(config: Any) -> Iterator[tuple[str, list[Page]]]:
+    """Yield the parts of the book, last the pages that its navigation leaves out."""
+    yield from contents(config["nav"])
+    if left_out := config.get("not_in_nav"):
+        yield APPENDIX, [page(path) for path in pages.paths() if left_out.match_file(path)]
+
+
 def llms_txt(config: Any) -> str:
     """Return llms.txt: a description of the book, and a link with one line for each page."""
     base = config["site_url"] if urlsplit(config["site_url"] or "").hostname else ""
     base = "" if urlsplit(base).hostname in LOOPBACK else base
     lines = [f"# {config['site_name']}", "", f"> {config['site_description']}.", "", ABOUT]
-    for title, below in contents(config["nav"]):
+    for title, below in every_part(config):
         lines += ["", f"## {title}", ""]
         lines += [f"- [{one.title}]({urljoin(base, one.copy)}): {one.about}" for one in below]
     return "\n".join(lines) + "\n"
@@ -157,7 +165,7 @@ def llms_txt(config: Any) -> str:
 def write(site: Path) -> None:
     """Write the copies and their list into a built site."""
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # only needed to build
-    for _, below in contents(config["nav"]):
+    for _, below in every_part(config):
         for one in below:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)

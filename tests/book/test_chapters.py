@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from mkdocs.config import load_config
 
+from scripts import ROOT
 from scripts.book import pages
 from scripts.book.chapters import Chapter, as_section, chapter_of, chapters, chapters_in, whole_text
 from scripts.book.sessions import sessions
@@ -13,9 +15,11 @@ from scripts.book.sessions import sessions
 SEVERAL = [chapter for chapter in chapters() if len(chapter.pages) > 1]
 
 
-def test_every_page_belongs_to_one_chapter() -> None:
+def test_every_page_belongs_to_one_chapter_or_is_outside_of_the_navigation() -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
+    outside = [page for page in pages.paths() if config["not_in_nav"].match_file(page)]
     found = [page for chapter in chapters() for page in chapter.pages]
-    assert sorted(found) == pages.paths()
+    assert sorted([*found, *outside]) == pages.paths()
 
 
 def test_a_navigation_is_read_with_its_folders() -> None:
@@ -48,3 +52,4 @@ def test_a_comment_of_a_listing_is_no_heading() -> None:
 def test_a_page_outside_of_the_navigation_is_a_chapter_of_its_own() -> None:
     assert chapter_of("chapters/by-hand/clocks.md").first == "chapters/by-hand/index.md"
     assert chapter_of("index.md").pages == ("index.md",)
+    assert chapter_of("reference/names.md").pages == ("reference/names.md",)

@@ -168,12 +168,36 @@ def test_verdicts_follow_from_counts_and_what_explains_them(
     assert all(one.kind in KINDS for one in differences)
 
 
+def test_a_cell_has_each_verdict_once_and_names_its_ways() -> None:
+    library = LIBRARIES["megatron-core"]
+    place = "(libraries/training.md#megatron-core"
+    passes = f'[passes]{place} "rotation: passes (apply_rotary_pos_emb)"){{ .verdict .true }}'
+    differs = (
+        f'[differs]{place} "rotation: differs (apply_rotary_pos_emb_with_cos_sin)")'
+        "{ .verdict .false }"
+    )
+    assert pages.cell(library, "rotation") == f"{passes} {differs}"
+    assert pages.cell(library, "alibi") == ""
+
+
+def test_the_table_has_the_suites_that_a_library_offers() -> None:
+    rows = pages.rows()
+    offered = {
+        answers.suite
+        for library in record.answered_libraries()
+        for answers in record.answers(library).values()
+        if answers.verdict != "not offered"
+    }
+    assert {*rows[0]} == {"library", *offered}
+    assert len(rows) == len(record.answered_libraries())
+
+
 def test_a_library_that_could_not_be_installed_stays_on_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     failed = {"failed": {"step": "install", "said": "no wheel"}}
     monkeypatch.setattr(record, "result", lambda of: failed)
     library = LIBRARIES["x-transformers"]
-    (row,) = pages.rows_of(library)
+    row = pages.row_of(library)
     assert row["library"].endswith("could not be installed")
     assert "could not be installed: `no wheel`" in pages.section(library)

@@ -72,10 +72,12 @@ PLACES = """() => [...document.querySelectorAll("article > *")].map(part => {
     const {x, y, width, height} = part.getBoundingClientRect();
     return [x, y + scrollY, width, height].map(Math.round);
 })"""
-# The first words of tables that are wider than their box.
-SIDEWAYS = """() => [...document.querySelectorAll("article .scroll")]
+# The first words of tables that are wider than their box, except the grid of marks.
+SIDEWAYS = """() => [...document.querySelectorAll("article :not(.matrix) > .scroll")]
     .filter(box => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
     .map(box => box.textContent.trim().slice(0, 60))"""
+WIDE_GRIDS = """[...document.querySelectorAll("article .matrix > .scroll")]
+    .filter(box => box.scrollWidth > box.clientWidth + 1).length"""
 # What paper cuts off, since it cannot be scrolled. Listings reach into the margin a little.
 CUT_OFF = """() => {
     const wide = document.documentElement.scrollWidth - innerWidth - 16;
@@ -96,6 +98,7 @@ FAINT = """() => [...document.querySelectorAll("article :is(p, li, td, h1, h2, h
 WRONG_ON_PAPER = f"[({NOT_FOR_PAPER})(), ({FAINT})(), ({CUT_OFF})()]"
 PAPER = ViewportSize(width=718, height=1054)  # A4 within its margins
 TEXTS = ("chapters/", "beyond/")  # where formulas stand in sentences
+MATRIX = "vectors/who-computes-what/"
 SOME_SIZES = (DESK, TABLET, PHONE)
 MANY_SIZES = (
     DESK,
@@ -114,7 +117,7 @@ SPECIMENS = (
     "museum/scaling/",
     "practise/masks/",
     "reference/alibi/",
-    "vectors/who-computes-what/",
+    MATRIX,
     NOWHERE,
 )
 
@@ -201,6 +204,14 @@ def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
 def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     assert unfolded.page.evaluate(SIDEWAYS) == []
+
+
+@pytest.mark.parametrize("visit", [MATRIX], indirect=True, ids=page_id, scope="module")
+def test_the_table_of_libraries_fits_a_tablet_and_scrolls_alone_on_a_phone(visit: Visit) -> None:
+    for size, is_wide in ((LAPTOP, 0), (TABLET, 0), (PHONE, 1)):
+        visit.resize(size)
+        assert visit.page.evaluate(WIDE_GRIDS) == is_wide
+        assert visit.page.evaluate(TOO_WIDE) == []
 
 
 @every_look

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Request, ViewportSize, expect
+from playwright.sync_api import Locator, Page, Request, Route, ViewportSize, expect
 
 from tests.site.served import Site
 from tests.site.visits import DESK, PHONE, Visit, violations
@@ -115,6 +115,24 @@ def test_a_key_opens_the_search_but_not_while_something_is_typed(key: str, home:
     expect(field).to_be_focused()
     home.page.keyboard.type(key)
     expect(field).to_have_value(key)
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_keys_typed_before_the_search_is_ready_are_its_own(size: ViewportSize, home: Visit) -> None:
+    """By itself, the theme goes to the next page at `n`."""
+    home.resize(size)
+    held: list[Route] = []
+    home.page.route("**/search.js", lambda route: held.append(route))
+    here = home.page.url
+    if size is PHONE:
+        home.page.locator(".find").click()
+    else:
+        home.page.keyboard.press("/")
+    home.page.keyboard.type("ntk.")
+    expect(home.page.locator(".search-field")).to_have_value("ntk.")
+    held[0].continue_()
+    expect(home.page.locator(".search-found a").first).to_be_visible()
+    assert home.page.url == here
 
 
 def test_leaving_the_search_closes_it(home: Visit) -> None:

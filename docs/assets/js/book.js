@@ -55,7 +55,11 @@ function prepareSearch(search) {
   const field = search.querySelector("input");
   const button = document.querySelector(".find");
   const load = async () => (await import("./search.js")).start(search, button);
-  const open = async () => (await load()).open();
+  const open = async () => {
+    search.classList.add("is-open"); // at once, so that the next keys go to the field and not to the theme
+    field.focus();
+    (await load()).open();
+  };
   search.addEventListener("pointerover", load, { once: true });
   field.addEventListener("focus", open, { once: true });
   button.addEventListener("click", open);

@@ -25,7 +25,7 @@ from scripts.setup import browser
 from scripts.site.built_chapter import address
 from scripts.site.downloads import AUTHOR, EPUB, FOLDER, PDF
 from scripts.site.host import serve_folder
-from scripts.site.markdown_copies import LOOPBACK, contents
+from scripts.site.markdown_copies import LOOPBACK, every_part
 from scripts.site.paper import check, epub, pdf
 from scripts.site.paper.epub import Part
 
@@ -61,7 +61,7 @@ def parts() -> list[Part]:
     """Return the parts of the book in the order of the navigation."""
     return [
         (title, [(page.copy.removesuffix("index.md"), page.title) for page in pages])
-        for title, pages in contents(_config()["nav"])
+        for title, pages in every_part(_config())
     ]
 
 

@@ -1,0 +1,35 @@
+"""Makes the sidebar read well; mkdocs calls this.
+
+Below the name of a chapter of several pages, its first page, which has the same name, is called
+*Introduction*. A page outside of the navigation has the sidebar of the first page of its folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+FIRST = "Introduction"
+
+
+def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
+    """Name the first pages, and give the pages outside of the navigation a parent."""
+    for page in nav.pages:
+        chapter = page.parent
+        if chapter and chapter.parent and chapter.children[0] is page:
+            page.typeset = {"title": FIRST}  # type: ignore[attr-defined]  # the theme shows it
+    by_place = sorted(nav.pages, key=lambda page: page.file.name == "index")
+    parents = {folder(page): page.parent for page in by_place}
+    for file in files.documentation_pages():
+        if file.page and file.page not in nav.pages:
+            file.page.parent = parents.get(folder(file.page))
+    return nav
+
+
+def folder(page: Page) -> PurePosixPath:
+    """Return the folder of a page."""
+    return PurePosixPath(page.file.src_uri).parent
