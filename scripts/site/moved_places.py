@@ -122,7 +122,9 @@ def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
     for before, after in anchors.items():
         by_place.setdefault(after, []).append(before)
     whole = by_place.pop(anchors[""])
-    places = [Place(names.get(after, after), before, rest) for after, (before, *rest) in by_place.items()]
+    places = [
+        Place(names.get(after, after), before, rest) for after, (before, *rest) in by_place.items()
+    ]
     return LEFT.format(
         old=old.removesuffix(".md"),
         canonical=f"{site}{path.removesuffix('.md')}/",
