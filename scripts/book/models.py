@@ -90,7 +90,8 @@ class Model:
     @property
     def trained(self) -> int | None:
         """Return the trained length that is reported or else stated, None if neither is."""
-        return self["reported"] or self["stated"]
+        length: int | None = self["reported"] or self["stated"]
+        return length
 
     def missing(self) -> list[str]:
         """Return the fields that every model of its kind has and no source named here."""

@@ -93,7 +93,7 @@ def row(found: Model) -> dict[str, str]:
     lengths, never = found.wavelengths(), found.never_round()
     return {
         "model": f"[{found.name}](#{anchor(found)})",
-        "year": str(found["year"] or NOT_READ),
+        "year": str(found["year"] or NONE),
         "scheme": found["scheme"],
         "d": width(found),
         "base": base(found),

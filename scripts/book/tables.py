@@ -43,7 +43,7 @@ MANY, WIDE = 6, 53  # columns, characters of a row: too wide for a phone
 FITS, SIDE = 50, 16  # characters of a row below its name, of a cell beside another: they fit
 UNLABELLED = {"names", "source-map"}  # classes of tables
 NOTHING = "—"  # what a cell without a value says; where rows are blocks, it is left out
-BLOCKS = {"matrix", "asked"}  # classes of tables whose rows are blocks however short
+BLOCKS = {"matrix", "asked", "models"}  # classes of tables whose rows are blocks however short
 
 
 @dataclass(frozen=True)

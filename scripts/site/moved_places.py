@@ -82,7 +82,7 @@ def moved() -> dict[str, dict[str, list[str]]]:
 
 
 def left() -> dict[str, tuple[str, dict[str, str]]]:
-    """Return the page that each page which is no more is a part of, and the new anchor of each old."""
+    """Return, for each page that is no more, the page it is a part of and its anchors there."""
     return {
         old: (path, {before: after or before for before, _, after in map(_parts, anchors)})
         for old, found in _listed().items()
@@ -118,7 +118,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
     """Return what stays of a page that is no more, as HTML: links to the places of what it said."""
     address = posixpath.relpath(path.removesuffix(".md"), old.removesuffix(".md")) + "/"
-    names, by_place = sections_of(pages.text(path)), {}
+    names = sections_of(pages.text(path))
+    by_place: dict[str, list[str]] = {}
     for before, after in anchors.items():
         by_place.setdefault(after, []).append(before)
     whole = by_place.pop(anchors[""])
