@@ -1,4 +1,4 @@
-"""Old addresses of a page that is split or gone lead to what they named, with scripts and without."""
+"""Old addresses of pages that are split or gone lead to what they named, without scripts too."""
 
 from __future__ import annotations
 
