@@ -30,9 +30,8 @@ README.md explains each form to those who write pages.
     template.py     fills their templates, templates/
     ledger_page.py  makes the ledger from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
-    models_page.py  makes the page of models from it
+    models_page.py  makes the page of models from it and from configurations.yml
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
-    configurations_page.py  makes the page of configurations from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     elsewhere.py    reads names of papers and libraries, docs/data/names_elsewhere.yml
     glossary_page.py    makes the page of words from both

@@ -2,7 +2,6 @@
 
 from scripts.book import (
     configurations,
-    configurations_page,
     models,
     models_page,
     reference_map,
@@ -10,8 +9,8 @@ from scripts.book import (
 
 NAMES = {
     "configurations": configurations,
-    "configurations_table": configurations_page.rows,
     "documented_names": reference_map.documented_names,
     "models": models,
+    "models_page": models_page,
     "models_table": models_page.rows,
 }

@@ -8,8 +8,10 @@ A value is what a source says: [value, source, where in it]. What no source said
     rotary       how many of these dimensions are rotated, where not all are
     base         base of the wavelengths, in global layers where layers differ
     local_base   base in the layers with a window
-    trained      tokens: the longest length trained on with this base and, as far as is said,
-                 without a rule, or, from a configuration, the length from which its rule starts
+    reported     tokens: the longest length trained on with this base and, as far as is said,
+                 without a rule, by a paper, a card, documentation or a training script
+    stated       tokens: the trained length that a configuration states: where its rule starts or,
+                 without a rule, the longest that it allows
     reach        tokens: the furthest that layers with a rotation look, where that is less
     promised     tokens: the longest length that is offered, where that is more
     rule         its kind and its numbers
@@ -37,7 +39,7 @@ from scripts.book.data import load
 FILE = DATA / "models.yml"
 ROTARY = {"RoPE", "M-RoPE"}
 NEEDED = ("year", "scheme")
-NUMBERS = ("year", "d", "rotary", "base", "local_base", "trained", "reach", "promised")
+NUMBERS = ("year", "d", "rotary", "base", "local_base", "reported", "stated", "reach", "promised")
 FIELDS = (*NUMBERS, "scheme", "rule", "besides", "layers", "layout", "hf_layout")
 BASE_OF_SINES = ("base", "sinusoidal")
 OF_ROTATION = ("rotary", "base", "local_base", "rule", "layout", "hf_layout")
@@ -76,16 +78,28 @@ class Model:
         return self.values[field].value if field in self.values else None
 
     @property
+    def is_configuration(self) -> bool:
+        """Return whether all that was read of it is a configuration, which says not whose it is."""
+        return not self.by
+
+    @property
     def is_rotary(self) -> bool:
         """Return whether queries and keys are rotated."""
         return self["scheme"] in ROTARY
+
+    @property
+    def trained(self) -> int | None:
+        """Return the trained length that is reported or else stated, None if neither is."""
+        length: int | None = self["reported"] or self["stated"]
+        return length
 
     def missing(self) -> list[str]:
         """Return the fields that every model of its kind has and no source named here."""
         rotary = ["base", "layout", "hf_layout"] if self.is_rotary else []
         both = [name for name in ("layout", "hf_layout") if name in self.values]
-        fields = ["d", "trained", *(name for name in rotary if not (both and "layout" in name))]
-        return [name for name in fields if name not in self.values]
+        fields = ["d", *(name for name in rotary if not (both and "layout" in name))]
+        lengths = [] if self.trained else ["reported"]
+        return [*(name for name in fields if name not in self.values), *lengths]
 
     def wavelengths(self) -> np.ndarray[Any, np.dtype[np.float64]] | None:
         """Return the wavelength of each rotated pair in tokens, None if d or base is not known.
@@ -102,7 +116,7 @@ class Model:
 
     def never_round(self) -> int | None:
         """Return how many pairs make no whole turn within what training shows, None if unknown."""
-        lengths, seen = self.wavelengths(), self["reach"] or self["trained"]
+        lengths, seen = self.wavelengths(), self["reach"] or self.trained
         return None if lengths is None or not seen else int(np.sum(lengths > seen))
 
 
@@ -114,6 +128,12 @@ def models(path: Path = FILE) -> tuple[Model, ...]:
 def sources(path: Path = FILE) -> dict[str, Source]:
     """Return every source by its key."""
     return _read(path, path.stat().st_mtime_ns)[0]
+
+
+def families(path: Path = FILE) -> dict[str, list[str]]:
+    """Return the keys of each family that has a table of its own, by its name."""
+    found: dict[str, list[str]] = load(path, "models").get("families", {})
+    return found
 
 
 def model(key: str) -> Model:
@@ -181,9 +201,9 @@ def faults(entry: Model, found: Mapping[str, Source]) -> Iterator[str]:
         ):
             yield f"{field} is for models that rotate"
     rule = entry["rule"] or {}
-    if entry["trained"] and rule.get("trained", 0) > entry["trained"]:
+    if entry.trained and rule.get("trained", 0) > entry.trained:
         yield "the rule starts from a longer length than the trained one"
     if entry["rotary"] and entry["d"] and (entry["rotary"] > entry["d"] or entry["rotary"] % 2):
         yield f"rotates {entry['rotary']} of {entry['d']} dimensions"
-    if entry["trained"] and entry["promised"] and entry["promised"] <= entry["trained"]:
+    if entry.trained and entry["promised"] and entry["promised"] <= entry.trained:
         yield "promises no longer context than it was trained on"

@@ -46,9 +46,6 @@ MATRIX = Made("matrix.pages", ("docs/data/matrix",))
 PRACTISE = Made("book.practise_pages", ("scripts/practise/exercises",), reads=ALL)
 
 MADE = {
-    "long-context/configurations.md": Made(
-        "book.configurations_page", ("docs/data/configurations.yml",)
-    ),
     "practise/biases.md": PRACTISE,
     "practise/bugs.md": PRACTISE,
     "practise/index.md": PRACTISE,
@@ -61,7 +58,9 @@ MADE = {
         ("docs/data/glossary.yml", "docs/data/names_elsewhere.yml"),
         reads=ALL,
     ),
-    "reference/models.md": Made("book.models_page", ("docs/data/models.yml",)),
+    "reference/models.md": Made(
+        "book.models_page", ("docs/data/models.yml", "docs/data/configurations.yml")
+    ),
     "reference/names.md": Made("book.names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(
         "book.ledger_page",

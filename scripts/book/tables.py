@@ -46,6 +46,7 @@ UNLABELLED = {"names", "source-map"}  # classes of tables
 NOTHING = "—"  # what a cell without a value says; where rows are blocks, it is left out
 BLOCKS = {"asked"}  # classes of tables whose rows are blocks however short
 GRIDS = {"matrix"}  # classes of tables of marks, which stay a grid and scroll
+FACTS = {"models"}  # classes of wide tables of which some are alike: all are blocks of facts
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ def _label_cells(table: ElementTree.Element, around: str) -> None:
     is_wordy = table.get("class") == "plain" and len(words) >= WORDY
     is_short = len(headings) <= WORDY or longest <= LONG
     if not is_wordy and is_short and around not in BLOCKS:
-        _mark_wide(table, headings, rows)
+        _mark_wide(table, headings, rows, may_go_over=around not in FACTS)
         return
     table.set("class", f"{table.get('class')} rows")
     if around not in UNLABELLED:
@@ -267,6 +268,8 @@ def _mark_wide(
     table: ElementTree.Element,
     headings: list[ElementTree.Element],
     rows: list[ElementTree.Element],
+    *,
+    may_go_over: bool,
 ) -> None:
     """Mark a table of many numbers that is too wide for a phone.
 
@@ -287,7 +290,7 @@ def _mark_wide(
     below = [
         max(_longest_word(text) for text in [n, *c]) for n, c in zip(names, columns, strict=True)
     ]
-    if sum(below[1:]) <= FITS:
+    if may_go_over and sum(below[1:]) <= FITS:
         table.set("class", f"{table.get('class')} over")
         table.set("style", f"--columns: {len(columns) - 1}")
         for row in rows if all(re.fullmatch(NUMBER, name) for name in columns[0]) else []:

@@ -19,7 +19,7 @@
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
     former_reference_anchors.py   former addresses in the reference               (mkdocs calls it)
-    moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
+    moved_places.py          the addresses of pages that are split or gone    (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     wide_listings.py         which listings are wider than the text           (mkdocs calls it)
     cite.py                  how to cite the book, from CITATION.cff          (mkdocs calls it)

@@ -1,9 +1,11 @@
-"""Keeps the addresses of pages that have been split; mkdocs calls this.
+"""Keeps the addresses of pages that have been split or joined; mkdocs calls this.
 
 A chapter that was one long page is a folder of pages now. At the end of its first page, which has
 the old address, stands a list of its pages, sections, tables and figures. Each link of the list has
 the anchor that the place had on the long page, and leads to the place. `docs/data/moved.yml` has
 the anchors. With scripts, `moved.js` leads on from an old address at once.
+
+Of a page that is now a part of another, a short one stays, with links from each old anchor.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import PurePosixPath
 
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from scripts import DATA
@@ -36,6 +40,31 @@ LIST = """\
 </ol>
 </div>
 """
+# What stays of a page that is now a part of another.
+LEFT = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>{old} has moved</title>
+<link rel="canonical" href="{canonical}">
+<link rel="icon" href="{up}assets/built/icon.svg">
+<link rel="stylesheet" href="{up}assets/css/tokens.css">
+<script type="module" src="{up}assets/js/moved.js"></script>
+</head>
+<body dir="ltr" data-md-color-scheme="default">
+<main class="md-typeset left">
+<h1>This page has moved</h1>
+<p class="places">It is now a part of {whole}.</p>
+<ul class="places">
+{items}
+</ul>
+</main>
+</body>
+</html>
+"""
 
 
 @dataclass
@@ -49,6 +78,24 @@ class Place:
 
 def moved() -> dict[str, dict[str, list[str]]]:
     """Return the anchors of each page that has been split, by the pages that have them now."""
+    return {first: found for first, found in _listed().items() if pages.exists(first)}
+
+
+def left() -> dict[str, tuple[str, dict[str, str]]]:
+    """Return, for each page that is no more, the page it is a part of and its anchors there."""
+    return {
+        old: (path, {before: after or before for before, _, after in map(_parts, anchors)})
+        for old, found in _listed().items()
+        for path, anchors in found.items()
+        if not pages.exists(old)
+    }
+
+
+def _parts(anchor: str) -> tuple[str, str, str]:
+    return anchor.partition("=")
+
+
+def _listed() -> dict[str, dict[str, list[str]]]:
     return {
         first: {
             posixpath.normpath(PurePosixPath(first).parent / name): (anchors or "").split()
@@ -56,6 +103,39 @@ def moved() -> dict[str, dict[str, list[str]]]:
         }
         for first, found in load(FILE).items()
     }
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add what stays of each page that is no more, if the book has the page that it leads to."""
+    for old, (path, anchors) in left().items():
+        if files.get_file_from_path(path):
+            content = left_page(old, path, anchors, config.site_url or "")
+            name = f"{old.removesuffix('.md')}/index.html"
+            files.append(File.generated(config, name, content=content))
+    return files
+
+
+def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
+    """Return what stays of a page that is no more, as HTML: links to the places of what it said."""
+    address = posixpath.relpath(path.removesuffix(".md"), old.removesuffix(".md")) + "/"
+    names = sections_of(pages.text(path))
+    by_place: dict[str, list[str]] = {}
+    for before, after in anchors.items():
+        by_place.setdefault(after, []).append(before)
+    whole = by_place.pop(anchors[""])
+    places = [
+        Place(names.get(after, after), before, rest) for after, (before, *rest) in by_place.items()
+    ]
+    return LEFT.format(
+        old=old.removesuffix(".md"),
+        canonical=f"{site}{path.removesuffix('.md')}/",
+        up="../" * (old.count("/") + 1),
+        whole=link(f"{address}#{anchors['']}", Place(pages.title(path), "", whole[1:])),
+        items="\n".join(
+            f"<li>{link(f'{address}#{after}', place)}</li>"
+            for after, place in zip(by_place, places, strict=True)
+        ),
+    )
 
 
 def on_page_content(html: str, *, page: Page, **about: object) -> str:

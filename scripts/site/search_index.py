@@ -39,6 +39,7 @@ LEFT_OUT = ", ".join(
         *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
         *(".checked", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
         *(".mkdocstrings-source", ".doc-labels"),
+        ".models td:nth-child(n + 4):nth-child(-n + 9)",  # their numbers
     )
 )
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

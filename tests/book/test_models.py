@@ -14,9 +14,11 @@ import torch
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from posenc import frequencies, wavelengths
+from posenc.config.explain import explained
 from scripts.book import models_page, pages
+from scripts.book.configurations import WINDOWED, Configuration, configurations
 from scripts.book.evaluate import names
-from scripts.book.models import NEEDED, bases, model, models, rotary, sources
+from scripts.book.models import NEEDED, Model, bases, families, model, models, rotary, sources
 
 BY_KEY = {found.key: found for found in models()}
 CONFIGURED = {
@@ -52,18 +54,18 @@ def test_computed_columns_are_those_of_the_package(key: str) -> None:
     found = BY_KEY[key]
     cells = models_page.row(found)
     if not found["d"] or not found["base"]:
-        assert cells["slowest turn"] == cells["no full turn"] == "not found"
+        assert cells["slowest turn"] == cells["no full turn"] == models_page.NOT_FOUND
         return
     width = found["rotary"] or found["d"]
     table = wavelengths(width, base=float(found["base"]))
     if key == "gemma-4":  # the first quarter of the pairs of the whole head
         table = 2 * torch.pi / frequencies(512, base=1e6)[:64]
     assert cells["slowest turn"] == f"{table[-1]:,.0f}"
-    if seen := found["reach"] or found["trained"]:
+    if seen := found["reach"] or found["reported"] or found["stated"]:
         never = sum(length > seen for length in table)
         assert cells["no full turn"] == f"{never} of {width // 2}"
     else:
-        assert cells["no full turn"] == "not found"
+        assert cells["no full turn"] == models_page.NOT_FOUND
 
 
 def test_llama_2_and_code_llama_by_hand() -> None:
@@ -95,12 +97,14 @@ def agrees_with_config(field: str, value: Any, config: Any) -> bool:
         return value in (getattr(config, "qk_rope_head_dim", None), int(share) // 2 * 2)
     if field in ("base", "local_base"):
         return float(value) == float(numbers["rope_theta"] if field == "base" else local_of(config))
-    if field in ("trained", "promised"):
+    if field in ("stated", "promised"):
         names = ("max_position_embeddings", "n_positions")
         lengths = [getattr(config, name) for name in names if hasattr(config, name)]
         return value in [*lengths, numbers.get("original_max_position_embeddings")]
     if field == "reach":
-        return bool(value == config.attention_chunk_size)
+        return value in (
+            getattr(config, name, 0) for name in ("attention_chunk_size", "sliding_window")
+        )
     if field == "rule":
         return rule_agrees(value, numbers)
     return field in ("scheme", "layers")  # words, which are not compared
@@ -203,6 +207,7 @@ def test_a_configuration_that_interleaves_says_so(key: str) -> None:
 
 
 ENTRY = """
+families: {All: [early, late]}
 sources:
   one: {kind: authors, title: a/b, url: "https://example.org"}
 models:
@@ -215,7 +220,7 @@ models:
     scheme: [RoPE, one, here]
     d: [64, one, here]
     base: [10000, one, here]
-    trained: [1024, one, here]
+    reported: [1024, one, here]
     promised: [4096, one, here]
     rule: [{kind: yarn, factor: 4, trained: 1024}, one, here]
     layout: [half, one, here]
@@ -266,23 +271,97 @@ def test_a_planted_fault_is_refused(
 
 def test_values_that_were_not_found_are_marked_not_found() -> None:
     unknown = models_page.row(model("qwen2-vl"))
-    assert unknown["d"] == unknown["slowest turn"] == unknown["no full turn"] == "not found"
+    assert {unknown[name] for name in ("d", "slowest turn", "no full turn")} == {"— not found"}
     assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
     assert models_page.row(model("bloom"))["base"] == "—"
     for found in models():
         assert ("Not found" in models_page.entry(found)) == bool(found.missing())
 
 
+def test_every_cell_has_a_value_or_a_dash_with_a_reason_or_no_meaning() -> None:
+    meaningless = {"year", "base", "slowest turn", "no full turn", "promised", "layout"}
+    for family in models_page.tables():
+        for cells in models_page.rows(family):
+            bare = {name for name, cell in cells.items() if cell == models_page.NONE}
+            assert bare <= meaningless, cells["model"]
+            assert all(cells.values()), cells["model"]
+
+
+def test_what_was_reported_and_what_a_configuration_states_are_apart() -> None:
+    cells = models_page.row(model("mistral"))
+    assert cells["trained / reported"] == "8,192"
+    assert cells["trained / stated"].startswith("[32,768](")
+    assert models_page.row(model("llama-2"))["trained / stated"] == "— not read"
+    assert models_page.row(model("gemma-3"))["trained / stated"] == "— not said"
+    assert models_page.row(model("code-llama"))["trained / reported"] == "— not found"
+    (only,) = (one for one in models_page.configured() if one.name == "Llama 3.2 1B")
+    assert models_page.row(only)["trained / reported"] == "— not read"
+
+
+CONFIGURATION_WORDS = (
+    *("max_position_embeddings", "n_positions", "block_size", "n_ctx"),
+    *("original_seq_len", "initial_context_length"),
+)
+
+
+@pytest.mark.parametrize("key", BY_KEY)
+def test_a_stated_length_is_from_a_configuration_and_a_reported_one_is_not(key: str) -> None:
+    values = BY_KEY[key].values
+    if "stated" in values:
+        assert values["stated"].where.endswith(CONFIGURATION_WORDS)
+    if "reported" in values:
+        assert not values["reported"].where.endswith(CONFIGURATION_WORDS)
+
+
+def test_every_model_and_every_configuration_is_in_one_table() -> None:
+    shown = [found.name for listed in models_page.tables().values() for found in listed]
+    assert len(shown) == len(set(shown))
+    named = {one.name for one in models()} | {one.name for one in configurations()}
+    assert set(shown) == named
+    keys = [key for listed in families().values() for key in listed]
+    assert len(keys) == len(set(keys))
+    assert set(keys) <= {one.key for one in models()} | {one.key for one in configurations()}
+
+
+@pytest.mark.parametrize("one", models_page.configured(), ids=lambda one: one.key)
+def test_row_of_a_configuration_counts_the_pairs_that_the_command_counts(one: Model) -> None:
+    read = models_page.configuration(one)
+    assert read is not None
+    full = next(found for found in read.layers() if found.layer_type != WINDOWED)
+    turning = [pair for pair in explained(full)["pairs"] if pair["frequency"]]
+    never = sum(pair["never_round"] for pair in turning)
+    assert models_page.row(one)["no full turn"] == f"{never} of {len(turning)}"
+
+
+@pytest.mark.parametrize("one", configurations(), ids=lambda one: one.key)
+def test_fold_of_a_model_says_what_each_type_of_its_layers_states(one: Configuration) -> None:
+    (shown,) = (
+        found
+        for listed in models_page.tables().values()
+        for found in listed
+        if found.name == one.name
+    )
+    said = models_page.entry(shown)
+    for layers in one.layers():
+        told = explained(layers)
+        for number in (told["base"], told["trained_length"], told["length"]):
+            assert number is None or f"{number:,.10g}" in said
+        turning = [pair for pair in told["pairs"] if pair["frequency"]]
+        never = sum(pair["never_round"] for pair in turning)
+        assert f"{never} of {len(turning)} pairs complete no turn" in said
+        assert one.source == "models.yml" or f"`{one.where}`" in said
+
+
 def test_bases_are_counted_by_year() -> None:
     assert set(bases(until=2022)) == {10000}
     assert len(bases(since=2024)) + len(bases(until=2023)) == len(bases())
-    assert names()["models_table"]()[0]["year"] == "2017"
+    assert names()["models_table"](models_page.UNROTATED)[0]["year"] == "2017"
 
 
 def test_every_model_is_linked_once_even_without_positions() -> None:
     page = pages.text("reference/models.md")
     assert model("kimi-linear")["scheme"] == "none"
-    for found in models():
+    for found in (*models(), *models_page.configured()):
         assert page.count(f"(#{models_page.anchor(found)})") == 1
         assert page.count(f"{{ #{models_page.anchor(found)} }}") == 1
     assert import_module("scripts.book.expression_globals").NAMES["models"].model is model

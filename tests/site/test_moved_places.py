@@ -1,4 +1,4 @@
-"""Old addresses of a page that has been split lead to what they named, with scripts and without."""
+"""Old addresses of pages that are split or gone lead to what they named, without scripts too."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from scripts.book import pages
 from scripts.book.chapters import chapter_of
-from scripts.site.moved_places import Place, former_places, moved, places
+from scripts.site.moved_places import Place, former_places, left, left_page, moved, places
 from tests.site.served import Site, address
 
 MOVED = moved()
+LEFT = left()
 
 
 def tree(site: Site, path: str) -> LexborHTMLParser:
@@ -79,6 +80,37 @@ def test_with_scripts_an_old_address_leads_on(first: str, page: Page) -> None:
     for path, anchors in MOVED[first].items():
         page.goto(f"{address(first)}#{anchors[-1]}")
         expect(page).to_have_url(f"{site_url(page)}{address(path)}#{anchors[-1]}")
+
+
+@pytest.mark.parametrize("old", LEFT)
+def test_every_anchor_of_a_page_that_is_gone_leads_on_without_scripts(old: str, site: Site) -> None:
+    path, anchors = LEFT[old]
+    here, there = tree(site, old), tree(site, path)
+    for before, after in anchors.items():
+        assert with_id(there, after) is not None, f"{path}#{after}"
+        part = here.css_first("main a") if not before else here.css_first(f"main [id='{before}']")
+        assert urljoin(f"/{address(old)}", link_around(part)) == f"/{address(path)}#{after}", before
+
+
+@pytest.mark.parametrize("old", LEFT)
+def test_with_scripts_the_address_of_a_page_that_is_gone_leads_on(old: str, page: Page) -> None:
+    path, anchors = LEFT[old]
+    for before, after in [*anchors.items(), ("no-such-place", anchors[""])]:
+        page.goto(f"{address(old)}#{before}".removesuffix("#"))
+        expect(page).to_have_url(f"{site_url(page)}{address(path)}#{after}")
+
+
+def test_pages_that_are_gone_are_in_no_list(site: Site) -> None:
+    listed = (site.folder / "sitemap.xml").read_text("utf-8")
+    assert LEFT
+    for old in LEFT:
+        assert not pages.exists(old)
+        assert f"/{address(old)}<" not in listed
+
+
+def test_a_page_that_is_gone_needs_a_place_for_its_whole() -> None:
+    with pytest.raises(KeyError):
+        left_page("a/old.md", "reference/models.md", {"there": "table"}, "")
 
 
 def site_url(page: Page) -> str:

@@ -1,4 +1,4 @@
-// Leads on from the old address of a place to the page of the chapter that has it now.
+// Leads on from the old address of a place to the page that has it now.
 
 /** Return the link to the page that has what an address names, if it is another page. */
 function linkTo({ hash, search }) {
@@ -10,9 +10,15 @@ function linkTo({ hash, search }) {
   return names.map((name) => document.querySelector(`.places [data-views~="${CSS.escape(name)}"]`)).find(Boolean);
 }
 
+/** Return the address that one leads on to: of a page that is no more, its links know the anchors. */
+function nextAddress() {
+  const link = linkTo(location) ?? document.querySelector(".left a");
+  return link && link.pathname + location.search + (link.closest(".left") ? link.hash : location.hash);
+}
+
 function leadOn() {
-  const link = linkTo(location);
-  if (link) location.replace(link.pathname + location.search + location.hash);
+  const address = nextAddress();
+  if (address) location.replace(address);
 }
 
 addEventListener("hashchange", leadOn);
