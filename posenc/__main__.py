@@ -19,6 +19,7 @@ from posenc import PositionalEncoding, read_config, similarity
 from posenc._console import Parser, one_line, printable, status_after_flush
 from posenc.config.entries import load
 from posenc.config.explain import explained, explanation_text
+from posenc.config.reading import UNKNOWN
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -135,6 +136,9 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
         print(f"posenc config {printable(path)}: {one_line(error)}", file=sys.stderr)
         return COULD_NOT_TELL
     status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY
+    for note in layers[0]["notes"]:
+        if note.endswith(UNKNOWN):
+            print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         print(json.dumps({"path": path, "status": status, "layers": layers}, indent=1))
     else:

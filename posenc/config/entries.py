@@ -15,6 +15,7 @@ from posenc._arguments import LARGEST, _shown
 
 # Numbers in a configuration are at most this large, as factors are.
 LIMIT = 1e100
+SLIP = 2  # edits, at most, between a key and the one that it was to be
 LONG = 300  # letters; of a longer key only these are compared with those that are read
 
 
@@ -186,11 +187,16 @@ def refuse_unknown(entries: Entries, known: Collection[str], where: str) -> None
     """
     for key in entries.given(entries.mapping):
         if key not in known:
-            near = nearest(key, known)
             raise ValueError(
-                f"{entries.path(str(key))} must be a key that {where} reads, such as"
-                f" {entries.path(near)}; got {_shown(entries.mapping[key])}"
+                f"{entries.path(str(key))} must be a key that {where} reads"
+                f"{hint(entries, str(key), known)}; got {_shown(entries.mapping[key])}"
             )
+
+
+def hint(entries: Entries, key: str, known: Collection[str]) -> str:
+    """Return words that name the known key that another was to be, none if that is not clear."""
+    near = nearest(key, known)
+    return f", such as {entries.path(near)}" if is_misspelling(key.lower(), near, SLIP) else ""
 
 
 def nearest(key: object, known: Collection[str]) -> str:

@@ -7,10 +7,11 @@ import { refuseStrangers } from "./keys.js";
 import { chosenLayers, completed, layersOf, refuseOthers, textOf } from "./layers.js";
 import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
-import { families, keys } from "./tables.js";
+import { stackOf, windowOf } from "./stack.js";
+import { families, keys, reading as texts } from "./tables.js";
 
-const { NARROW, SAME, SCALED_WINDOWS, WIDE_WINDOW } = families;
-const { LOCAL_WINDOW, NONE, WINDOW } = keys;
+const { SAME } = families;
+const { NONE, SECTIONS } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
@@ -27,6 +28,7 @@ export function read(config, layerType) {
   const reading = completed(given);
   const { entries } = reading;
   if (entries.flag("rotary_value", false)) notes.push("Values are rotated too.");
+  noteUnknown(reading);
   const layers = layersOf(reading);
   const chosen = chosenLayers(reading, layers, layerType);
   const section = layers.get(chosen);
@@ -38,6 +40,7 @@ export function read(config, layerType) {
     sections: sectionsOf(section, head, notes),
     interleavedSections: section !== null && section.entries.flag("mrope_interleaved", false),
     layerType: chosen ?? layerType,
+    stack: stackOf(reading, layers, chosen, layerType),
     layerTypes: [...layers.keys()].filter((name) => name !== null),
     notes,
     place: {
@@ -45,6 +48,7 @@ export function read(config, layerType) {
       section: section === null ? new Entries(new Map()) : section.entries,
       window: windowOf(reading, chosen ?? layerType),
       layers,
+      kind,
     },
   };
 }
@@ -55,15 +59,12 @@ function standing(entries) {
   return { ...PLAIN, scheme: NONE, trainedLength: length, length };
 }
 
-/** How many positions these layers attend to at most, or null if to all. */
-function windowOf({ entries, kind }, layerType) {
-  if (layerType === "sliding_attention" && SCALED_WINDOWS.includes(kind)) {
-    const half = (entries.integer(LOCAL_WINDOW) ?? WIDE_WINDOW) / 2n;
-    // The decoder counts the token itself, the encoder tokens on either side of it.
-    return (half || 1n) + BigInt(kind === "modernbert");
-  }
-  const isEverywhere = NARROW.includes(kind) && !entries.has("layer_types");
-  return layerType === "sliding_attention" || isEverywhere ? entries.integer(WINDOW) : null;
+/** Note that nothing is known of a model type. */
+function noteUnknown({ entries, known, notes }) {
+  if (known) return;
+  const kind = entries.text("model_type");
+  const named = `Model type ${shown(kind).replace(/ \(str\)$/, "")} is not known`;
+  notes.push(`${kind === null ? "No model type is given" : named}: ${texts.UNKNOWN}`);
 }
 
 /** Which dimensions of the published weights form a pair, if that is known. */
@@ -93,8 +94,9 @@ function layoutIn({ entries, kind, notes }, head) {
 function sectionsOf(section, head, notes) {
   if (section === null) return null;
   const { entries } = section;
-  const path = entries.path("mrope_section");
-  if (!entries.has("mrope_section")) {
+  const given = agreed(SECTIONS.map((key) => [entries.path(key), entries.mapping.get(key)]));
+  if (given === null) {
+    const path = entries.path("mrope_section");
     const isAsking = ["type", "rope_type"].map((key) => entries.text(key)).includes("mrope");
     if (isAsking || entries.has("mrope_interleaved")) {
       const asking = isAsking ? 'type "mrope"' : "mrope_interleaved";
@@ -102,7 +104,7 @@ function sectionsOf(section, head, notes) {
     }
     return null;
   }
-  const given = entries.mapping.get("mrope_section");
+  const path = entries.path(entries.given(SECTIONS)[0]);
   if (!Array.isArray(given)) {
     throw new Refusal(`${path} must be a list of integers; got ${shown(given)}`);
   }
