@@ -14,7 +14,8 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.config.entries import Entries
-from posenc.config.families import ORIGINAL, RULELESS, WIDTH as HEAD_WIDTH, WIDTHLESS
+from posenc.config.families import ORIGINAL, RULELESS, WIDTHLESS
+from posenc.config.families import WIDTH as HEAD_WIDTH
 from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.frequency import frequencies
 

@@ -74,8 +74,8 @@ SAME = {
 # Types whose code comes with the weights: their layout, and where that is read.
 # chatglm: rope_ratio and half of kv_channels in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py.
 # llada: modeling_llada.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
-# ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in modeling_phi3_small.py,
-# as mlx-lm has it. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py.
+# ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
+# mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py.
 REMOTE = {
     "chatglm": "interleaved", "llada": "half", "new": "half", "openelm": "half",
     "phi3small": "half", "qwen": "half",
@@ -283,10 +283,10 @@ LATER_WINDOWS = (
 )  # fmt: skip
 # Those whose layers are of different types that no key read here lists, unless `layer_types` does.
 MIXED = (
-    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "dory", "embedding_gemma2_text", "flint",
-    "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2",
-    "lfm2_moe", "lfm3", "mimo_v2_flash", "olmo_hybrid", "t5_gemma_module",
-    "t5gemma2_decoder", "t5gemma2_text", "zamba2",
+    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "dory", "embedding_gemma2_text",
+    "flint", "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2",
+    "lfm2_moe", "lfm3", "mimo_v2_flash", "olmo_hybrid", "t5_gemma_module", "t5gemma2_decoder",
+    "t5gemma2_text", "zamba2",
 )  # fmt: skip
 # Which section holds for a type of layers, where the sections have names of their own.
 LABELS = {

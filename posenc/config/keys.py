@@ -65,10 +65,13 @@ READ = {
 
 # Written like one of these, or about positions, and of no effect on the rotation.
 UNRELATED = {
-    "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
-    "no_rope_layer_interval", "use_mrope", "max_window_layers", "rope_dropout", "position_id_per_seconds",
-    "in_channels", "flash_rotary", "indexer_rope_interleave", "num_position_embeddings",
-    "original_rope", "rope_full_precision", "dropout_positions", "rotary_emb_scale_base", "position_embedding_size",
+    "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
+    "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
+    "max_source_positions", "max_window_layers", "no_rope_layer_interval", "num_kv_heads",
+    "num_position_embeddings", "original_rope", "position_embedding_size",
+    "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
+    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
+    "v_channels", "v_head_dim",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",

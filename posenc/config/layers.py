@@ -115,7 +115,6 @@ def refuse_others(reading: Reading) -> None:
     entries = reading.entries
     if _is_unrotated(reading):
         return
-    _refuse_axes(reading)
     if entries.flag("alibi", False) or not entries.flag("rotary", True):
         key = "alibi" if entries.flag("alibi", False) else "rotary"
         raise ValueError(
@@ -149,7 +148,7 @@ def _is_unrotated(reading: Reading) -> bool:
     return off or reading.kind in UNROTATED
 
 
-def _refuse_axes(reading: Reading) -> None:
+def refuse_axes(reading: Reading) -> None:
     """Raise ValueError if positions have several axes, as in images."""
     axes = AXES.get(reading.kind or "")
     rule = reading.entries.mapping.get("rope_parameters")

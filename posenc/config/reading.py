@@ -16,12 +16,12 @@ from posenc.config.layers import (
     chosen_layers,
     completed,
     layers_of,
+    refuse_axes,
     refuse_others,
     text_of,
 )
 from posenc.config.rule import Rule, promised_length, rule_of
 from posenc.config.stack import Stack, stack_of, window_of
-
 
 # What is said of a model type that is not known, on standard error as well.
 UNKNOWN = "which of its layers rotate, if any, is open. It is read as if all did, as in Llama."
@@ -60,6 +60,7 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     kind = SAME.get(kind or "", kind)
     defaults = defaults_of(kind)
     reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
+    refuse_axes(reading)
     refuse_strangers(entries)
     refuse_others(reading)
     reading = completed(reading)

@@ -50,8 +50,8 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
     scheme = "ntk" if kind == "dynamic" and "alpha" in entries else kind
     if scheme == "fixed-ntk" and reading.known and reading.kind not in FIXED:
         raise ValueError(
-            f'{entries.path("type")} must not be "ntk" with model type {_shown(reading.kind)}, which'
-            " has no such rule"
+            f'{entries.path("type")} must not be "ntk" with model type {_shown(reading.kind)},'
+            " which has no such rule"
         )
     if scheme == "ntk" and reading.known and reading.kind not in ALPHA:
         raise ValueError(
@@ -128,8 +128,8 @@ def _times_ratio(reading: Reading, base: float) -> float:
         return base
     if reading.kind not in MULTIPLIED:
         raise ValueError(
-            f'{reading.entries.path(RATIO)} must be a key that is read, as with model type "chatglm"'
-            f" alone; got {_shown(reading.entries.mapping[RATIO])}"
+            f"{reading.entries.path(RATIO)} must be a key that is read, as with model type"
+            f' "chatglm" alone; got {_shown(reading.entries.mapping[RATIO])}'
         )
     reading.notes.append(
         f"{RATIO} multiplies the base, as in the code of ChatGLM (rtp-llm, chat_glm_v3.py)."
@@ -237,17 +237,18 @@ def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) ->
 def _read_steps(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     trained = reading.entries.integer("seq_length") or rule.length
     reading.notes.append(
-        f"Beyond {trained} positions the base is larger, by powers of two of the length: the code of"
-        " Qwen-7B, whose scores are also scaled by the logarithm of the position if use_logn_attn"
-        " says so."
+        f"Beyond {trained} positions the base is larger, by powers of two of the length: the code"
+        " of Qwen-7B, whose scores are also scaled by the logarithm of the position if"
+        " use_logn_attn says so."
     )
     return rule._replace(trained_length=_required_length(reading, trained, STEPS))
 
 
 def _read_fixed_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     reading.notes.append(
-        "The base is larger at every length, and all pairs are slowed beside: NTKScalingRotaryEmbedding"
-        " in the code that comes with the weights, and in vLLM. transformers has no such rule."
+        "The base is larger at every length, and all pairs are slowed beside:"
+        " NTKScalingRotaryEmbedding in the code that comes with the weights, and in vLLM."
+        " transformers has no such rule."
     )
     return rule._replace(factor=_factor(entries))
 
@@ -317,8 +318,8 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         )
     if not entries.flag("apply_yarn_scaling", True):
         reading.notes.append(
-            "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled. transformers"
-            " does not read it."
+            "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled."
+            " transformers does not read it."
         )
     attention, softmax = _yarn_factors(reading, entries, head, factor)
     attn = entries.number(ATTN, least=0, above=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
+from os.path import commonprefix
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from tests.oracles.libraries import config_class, library
@@ -15,6 +18,10 @@ from tests.oracles.libraries import config_class, library
 ROTARY_WORDS = ("rope", "rotary")  # a configuration with a key that contains one is about rotation
 NAMES = ("Rotary", "Rope", "RoPE")  # in names of the modules that hold frequencies
 ENDING = "inv_freq"
+
+
+class UnknownModule(LookupError):
+    """There is no module to compare with."""
 
 
 class Rotation(NamedTuple):
@@ -43,14 +50,14 @@ def rotations(kind: str, config: Any) -> dict[str | None, Rotation]:
     """Return what the model type's own module computes, by type of layers; None for all.
 
     Raises:
-        LookupError: the code has no module of its own for this configuration, or one that does not
+        UnknownModule: the code has no module of its own for this configuration, or one that does not
             take it alone.
     """
     module = _rotary_class(kind)(config)
     names = [name for name, _ in module.named_buffers() if name.endswith(ENDING)]
     kept = [name for name in names if not name.endswith(f"original_{ENDING}")]
     if not kept:
-        raise LookupError(f"{type(module).__name__} has no frequencies")
+        raise UnknownModule(f"{type(module).__name__} has no frequencies")
     return {name.removesuffix(ENDING).rstrip("_") or None: _rotation(module, name) for name in kept}
 
 
@@ -61,17 +68,22 @@ def _rotation(module: Any, name: str) -> Rotation:
 
 
 def _rotary_class(kind: str) -> Any:
-    """Return the class that says that it takes this configuration, or the only one there is."""
+    """Return the class that says that it takes this configuration, or is named most like it."""
     peer = config_class(kind)
     try:
         module = importlib.import_module(peer.__module__.replace("configuration_", "modeling_"))
-    except ModuleNotFoundError as error:
-        raise LookupError(str(error)) from None
+    except ModuleNotFoundError:  # the model is one of another type
+        module = importlib.import_module(_model_class(peer()).__module__)
     found = [one for name, one in vars(module).items() if _is_rotary(name, one)]
-    fitting = [one for one in found if _taken(one) == peer.__name__] or found
-    if len(fitting) != 1:
-        raise LookupError(f"{len(fitting)} rotary modules take a {peer.__name__}")
-    return fitting[0]
+    fitting = [one for one in found if _taken(one) == peer.__name__]
+    fitting = fitting or [one for one in found if "Vision" not in one.__name__] or found
+    if not fitting:
+        raise UnknownModule(f"no rotary module takes a {peer.__name__}")
+
+    def likeness(one: Any) -> tuple[int, int]:
+        return len(commonprefix([one.__name__, peer.__name__])), -len(one.__name__)
+
+    return max(fitting, key=likeness)
 
 
 def _is_rotary(name: str, thing: object) -> bool:
@@ -83,3 +95,68 @@ def _taken(module: Any) -> str:
     """Return the name of the configuration that the constructor of a module takes."""
     taken = inspect.signature(module).parameters["config"].annotation
     return getattr(taken, "__name__", str(taken))
+
+
+def rotating_layers(config: Any) -> list[int]:
+    """Return the numbers of the layers whose attention rotates, in a model without weights.
+
+    Raises:
+        UnknownModule: the model cannot be built or run without weights, or its rotation is not seen.
+    """
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)  # which products of groups of matrices ask for
+    try:
+        with torch.device("meta"):
+            model = _model_class(config)(config)
+        return _layers_seen(model)
+    except UnknownModule:
+        raise
+    except Exception as error:  # whatever stops a model on the meta device
+        raise UnknownModule(f"{type(error).__name__}: {error}"[:80]) from None
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _model_class(config: Any) -> Any:
+    mapping = library("transformers.models.auto.modeling_auto", "MODEL_MAPPING")
+    if type(config) not in mapping:
+        raise UnknownModule("no model has this configuration alone")
+    found = mapping[type(config)]
+    return found[0] if isinstance(found, tuple | list) else found
+
+
+def _layers_seen(model: Any) -> list[int]:
+    """Return the layers in which a function that rotates is called."""
+    import torch
+
+    seen: set[int] = set()
+    inside: list[int] = []
+    for name, module in model.named_modules():
+        number = re.fullmatch(r"(?:layers|h|encoder\.layer)\.(\d+)", name)
+        if number:
+            n = int(number[1])
+            module.register_forward_pre_hook(lambda *_, n=n: inside.append(n))
+            module.register_forward_hook(lambda *_: inside.clear())
+    source = importlib.import_module(type(model).__module__)
+    functions = {
+        name: one
+        for name, one in vars(source).items()
+        if inspect.isfunction(one) and "apply_rotary" in name
+    }
+
+    def noting(function: Any) -> Any:
+        def call(*given: Any, **named: Any) -> Any:
+            seen.update(inside)
+            return function(*given, **named)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        for name, one in functions.items():
+            patch.setattr(source, name, noting(one))
+        model(input_ids=torch.zeros(1, 8, dtype=torch.long, device="meta"))
+    if not functions:
+        raise UnknownModule("no function that rotates is known by its name")
+    return sorted(seen)

@@ -70,7 +70,6 @@ export function textOf(whole, notes) {
 export function refuseOthers(reading) {
   const { entries, kind, known, notes } = reading;
   if (isUnrotated(reading)) return;
-  refuseAxes(reading);
   const hasBias = entries.flag("alibi", false);
   if (hasBias || !entries.flag("rotary", true)) {
     const [key, wanted] = hasBias ? ["alibi", "false"] : ["rotary", "true"];
@@ -111,7 +110,7 @@ function isUnrotated({ entries, kind }) {
 }
 
 /** Refuse positions with several axes, as in images. */
-function refuseAxes({ entries, kind }) {
+export function refuseAxes({ entries, kind }) {
   let axes = AXES.get(kind);
   const rule = entries.mapping.get("rope_parameters");
   if (axes === undefined && isObject(rule)) {

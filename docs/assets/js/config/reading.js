@@ -4,7 +4,7 @@ import { Entries, agreed, listed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";
 import { headOf } from "./head.js";
 import { refuseStrangers } from "./keys.js";
-import { chosenLayers, completed, layersOf, refuseOthers, textOf } from "./layers.js";
+import { chosenLayers, completed, layersOf, refuseAxes, refuseOthers, textOf } from "./layers.js";
 import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
 import { stackOf, windowOf } from "./stack.js";
@@ -23,6 +23,7 @@ export function read(config, layerType) {
   const defaults = defaultsOf(kind);
   const known = defaults !== null;
   const given = { entries: part, kind, defaults: defaults ?? new Map(), known, notes };
+  refuseAxes(given);
   refuseStrangers(part);
   refuseOthers(given);
   const reading = completed(given);
