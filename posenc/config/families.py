@@ -20,13 +20,13 @@ HALF = [
     "afmoe", "apertus", "apertus1p5_text", "arcee", "aria_text", "bamba", "beam", "bitnet",
     "chameleon", "csm", "csm_depth_decoder_model", "cwm", "dbrx",
     "deepseek_ocr2_text", "dia_decoder", "dia_encoder", "diffllama", "diffusion_gemma_text",
-    "doge", "dory", "dots1", "embedding_gemma2_text", "emu3_text_model", "esm", "esmc",
+    "doge", "dots1", "embedding_gemma2_text", "emu3_text_model", "esm", "esmc",
     "eurobert", "evolla", "exaone4", "exaone_moe", "falcon", "falcon_h1", "flex_olmo", "flint",
     "gemma", "gemma2", "gemma3_text", "gemma3n_text", "gemma4_text", "gemma4_unified_text",
     "glm4_moe", "glm4v_moe_text", "glm4v_text", "glm_image_text", "glm_ocr_text",
     "glmasr_encoder", "gpt_neox", "gpt_neox_japanese", "gpt_oss", "granite",
     "granite4_vision_text", "granite_docling_text", "granitemoe", "granitemoehybrid",
-    "granitemoeshared", "gte", "higgs_audio_v2", "hrm_text", "hunyuan_v1_dense",
+    "granitemoeshared", "gte", "higgs_audio_v2", "hunyuan_v1_dense",
     "hunyuan_v1_moe", "hunyuan_vl_text", "hy_v3", "hyperclovax", "idefics", "jais2", "jetmoe",
     "jina_embeddings_v3", "kolibri1", "kyutai_speech_to_text", "lara_mini", "lfm2",
     "lfm2_moe", "lfm3", "llama", "mimi", "mimo_v2_flash", "minicpm3", "minimax",
@@ -38,7 +38,7 @@ HALF = [
     "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next",
     "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text", "qwen3_omni_moe_text",
     "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss", "smollm3",
-    "seamless_m4t", "solar_open", "stablelm", "starcoder2", "t5_gemma_module", "t5gemma2_decoder",
+    "solar_open", "stablelm", "starcoder2", "t5_gemma_module", "t5gemma2_decoder",
     "t5gemma2_text", "timesfm2_5", "vaultgemma", "voxtral_realtime_text",
     "wav2vec2-bert", "wav2vec2-conformer", "xcodec2", "zamba2",
 ]  # fmt: skip
@@ -107,7 +107,6 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "dia_decoder": {WIDTH: 128},
     "dia_encoder": {WIDTH: 128},
     "diffusion_gemma_text": {WIDTH: 256, WIDE: 512},
-    "dory": {WIDTH: 256},
     "embedding_gemma2_text": {WIDTH: 256, WIDE: 512},
     "emu3_text_model": {BASE: 1e6},
     "ernie4_5": {BASE: 5e5, WIDTH: 128},
@@ -131,7 +130,6 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "gte": {BASE: 16e4},
     "helium": {BASE: 1e5, WIDTH: 128},
     "higgs_audio_v2": {WIDTH: 128},
-    "hrm_text": {WIDTH: 128},
     "hy_v3": {BASE: 11158840.0, WIDTH: 128},
     "jina_embeddings_v3": {BASE: 2e4},
     "kolibri1": {WIDTH: 128},
@@ -206,7 +204,6 @@ PARAMETERS: dict[str | None, dict[str, Any]] = {
     "beam": {"sliding_attention": {"rope_type": "default", BASE: 1e4}, "full_attention": None},
     "cwm": _LLAMA3 | {"factor": 16.0, ORIGINAL: 8192, BASE: 1e6},
     "diffusion_gemma_text": _GEMMA4,
-    "dory": _by_window(1e7),
     "embedding_gemma2_text": _by_window(1e6),
     "gemma4_text": _GEMMA4,
     "gemma4_unified_text": _GEMMA4,
@@ -254,7 +251,8 @@ NARROW = ("ministral", "ministral3", "mistral", "mixtral", "phi3", "starcoder2")
 # How many positions back such layers attend if `sliding_window` is left out.
 WINDOWS = {
     "afmoe": 1024, "cohere2": 4096, "cohere2_moe": 4096, "cwm": 8192, "dots1": 4096,
-    "exaone4": 4096, "exaone_moe": 4096, "gemma2": 4096, "gemma3_text": 4096, "gemma3n_text": 512,
+    "exaone4": 4096, "exaone_moe": 4096, "flint": 513, "kolibri1": 513, "lara_mini": 512,
+    "gemma2": 4096, "gemma3_text": 4096, "gemma3n_text": 512,
     "gemma4_text": 512, "gpt_oss": 128, "ministral": 4096, "mistral": 4096, "olmo3": 4096,
     "qwen2": 4096, "qwen2_5_vl_text": 4096, "qwen2_moe": 4096, "qwen2_vl_text": 4096,
     "qwen3": 4096, "qwen3_moe": 4096, "vaultgemma": 4096,
@@ -283,7 +281,7 @@ LATER_WINDOWS = (
 )  # fmt: skip
 # Those whose layers are of different types that no key read here lists, unless `layer_types` does.
 MIXED = (
-    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "dory", "embedding_gemma2_text",
+    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "embedding_gemma2_text",
     "flint", "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2",
     "lfm2_moe", "lfm3", "mimo_v2_flash", "olmo_hybrid", "t5_gemma_module", "t5gemma2_decoder",
     "t5gemma2_text", "zamba2",
@@ -309,7 +307,7 @@ ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text")
 # Those whose code reads no rule: their frequencies are plain whatever rope_scaling says.
 RULELESS = ("codegen", "esm", "gptj", "recurrent_gemma", "roformer")
 # Those that rotate only if `position_embedding_type` says so.
-ASKING = ("esm", "granitemoehybrid", "seamless_m4t", "wav2vec2-bert", "wav2vec2-conformer")
+ASKING = ("esm", "granitemoehybrid", "wav2vec2-bert", "wav2vec2-conformer")
 
 
 # Those whose frequencies go by the length, in steps, if `use_dynamic_ntk` says so.

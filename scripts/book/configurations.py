@@ -16,6 +16,7 @@ from scripts import DATA
 from scripts.book.data import load
 
 FILE = DATA / "configurations.yml"
+NOT_READ = DATA / "not_read.yml"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class Configuration:
         """Return what is read about each type of its layers."""
         types = read_config(self.config).layer_types or (None,)
         return [read_config(self.config, layer_type=one) for one in types]
+
+
+def not_read() -> dict[str, str]:
+    """Return the model types of transformers that are not read yet, or not compared, and why."""
+    found: dict[str, str] = load(NOT_READ)
+    return found
 
 
 def configurations(path: Path = FILE) -> tuple[Configuration, ...]:

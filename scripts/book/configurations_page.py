@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from posenc import RotaryConfig
 from posenc.config.explain import explained
-from scripts.book.configurations import Configuration, configurations
+from scripts.book.configurations import Configuration, configurations, not_read
 from scripts.book.evaluate import corrected_page
 from scripts.book.models_page import NONE, RULE_NAMES
 from scripts.book.template import filled
@@ -19,7 +19,10 @@ LAYERS = {"full_attention": "full attention", "sliding_attention": "with a windo
 
 def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
-    return corrected_page(filled("configurations", rows=rows(), numbers=NUMBERS))
+    missing = [{"model type": f"`{kind}`", "why": why} for kind, why in not_read().items()]
+    return corrected_page(
+        filled("configurations", rows=rows(), numbers=NUMBERS, missing=missing)
+    )
 
 
 def rows() -> list[dict[str, str]]:

@@ -47,7 +47,8 @@ PRACTISE = Made("book.practise_pages", ("scripts/practise/exercises",), reads=AL
 
 MADE = {
     "long-context/configurations.md": Made(
-        "book.configurations_page", ("docs/data/configurations.yml",)
+        "book.configurations_page",
+        ("docs/data/configurations.yml", "docs/data/not_read.yml"),
     ),
     "practise/biases.md": PRACTISE,
     "practise/bugs.md": PRACTISE,

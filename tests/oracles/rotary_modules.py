@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from os.path import commonprefix
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,9 +17,10 @@ from tests.oracles.libraries import config_class, library
 ROTARY_WORDS = ("rope", "rotary")  # a configuration with a key that contains one is about rotation
 NAMES = ("Rotary", "Rope", "RoPE")  # in names of the modules that hold frequencies
 ENDING = "inv_freq"
+LAYER = re.compile(r"(?:layers|h|encoder\.layer)\.(\d+)")  # the name of a layer
 
 
-class UnknownModule(LookupError):
+class UnknownModuleError(LookupError):
     """There is no module to compare with."""
 
 
@@ -50,14 +50,14 @@ def rotations(kind: str, config: Any) -> dict[str | None, Rotation]:
     """Return what the model type's own module computes, by type of layers; None for all.
 
     Raises:
-        UnknownModule: the code has no module of its own for this configuration, or one that does not
-            take it alone.
+        UnknownModuleError: the code has no module for this configuration, or one without
+            frequencies.
     """
     module = _rotary_class(kind)(config)
     names = [name for name, _ in module.named_buffers() if name.endswith(ENDING)]
     kept = [name for name in names if not name.endswith(f"original_{ENDING}")]
     if not kept:
-        raise UnknownModule(f"{type(module).__name__} has no frequencies")
+        raise UnknownModuleError(f"{type(module).__name__} has no frequencies")
     return {name.removesuffix(ENDING).rstrip("_") or None: _rotation(module, name) for name in kept}
 
 
@@ -78,10 +78,11 @@ def _rotary_class(kind: str) -> Any:
     fitting = [one for one in found if _taken(one) == peer.__name__]
     fitting = fitting or [one for one in found if "Vision" not in one.__name__] or found
     if not fitting:
-        raise UnknownModule(f"no rotary module takes a {peer.__name__}")
+        raise UnknownModuleError(f"no rotary module takes a {peer.__name__}")
 
     def likeness(one: Any) -> tuple[int, int]:
-        return len(commonprefix([one.__name__, peer.__name__])), -len(one.__name__)
+        common = [a == b for a, b in zip(one.__name__, peer.__name__, strict=False)]
+        return [*common, False].index(False), -len(one.__name__)
 
     return max(fitting, key=likeness)
 
@@ -101,7 +102,8 @@ def rotating_layers(config: Any) -> list[int]:
     """Return the numbers of the layers whose attention rotates, in a model without weights.
 
     Raises:
-        UnknownModule: the model cannot be built or run without weights, or its rotation is not seen.
+        UnknownModuleError: the model cannot be built or run without weights, or its rotation is
+            not seen.
     """
     import torch
 
@@ -111,10 +113,10 @@ def rotating_layers(config: Any) -> list[int]:
         with torch.device("meta"):
             model = _model_class(config)(config)
         return _layers_seen(model)
-    except UnknownModule:
+    except UnknownModuleError:
         raise
     except Exception as error:  # whatever stops a model on the meta device
-        raise UnknownModule(f"{type(error).__name__}: {error}"[:80]) from None
+        raise UnknownModuleError(f"{type(error).__name__}: {error}"[:80]) from None
     finally:
         torch.set_default_dtype(before)
 
@@ -122,7 +124,7 @@ def rotating_layers(config: Any) -> list[int]:
 def _model_class(config: Any) -> Any:
     mapping = library("transformers.models.auto.modeling_auto", "MODEL_MAPPING")
     if type(config) not in mapping:
-        raise UnknownModule("no model has this configuration alone")
+        raise UnknownModuleError("no model has this configuration alone")
     found = mapping[type(config)]
     return found[0] if isinstance(found, tuple | list) else found
 
@@ -133,8 +135,13 @@ def _layers_seen(model: Any) -> list[int]:
 
     seen: set[int] = set()
     inside: list[int] = []
+    places = {
+        re.sub(r"\d+$", "", name) for name, _ in model.named_modules() if LAYER.fullmatch(name)
+    }
+    if len(places) != 1:
+        raise UnknownModuleError("its layers are not one stack")
     for name, module in model.named_modules():
-        number = re.fullmatch(r"(?:layers|h|encoder\.layer)\.(\d+)", name)
+        number = LAYER.fullmatch(name)
         if number:
             n = int(number[1])
             module.register_forward_pre_hook(lambda *_, n=n: inside.append(n))
@@ -158,5 +165,5 @@ def _layers_seen(model: Any) -> list[int]:
             patch.setattr(source, name, noting(one))
         model(input_ids=torch.zeros(1, 8, dtype=torch.long, device="meta"))
     if not functions:
-        raise UnknownModule("no function that rotates is known by its name")
+        raise UnknownModuleError("no function that rotates is known by its name")
     return sorted(seen)

@@ -16,12 +16,18 @@ from posenc import RotaryConfig, read_config
 from posenc.config.families import AXES
 from scripts import DATA
 from tests.oracles.libraries import config_class
-from tests.oracles.rotary_modules import UnknownModule, rotary_types, rotating_layers, rotations
+from tests.oracles.rotary_modules import (
+    UnknownModuleError,
+    rotary_types,
+    rotating_layers,
+    rotations,
+)
 
 NOT_YET: dict[str, str] = yaml.safe_load((DATA / "not_read.yml").read_text("utf-8"))
 # A reason for which a configuration is refused rightly, as the end of the message says.
 RIGHTLY = re.compile(
-    r"which rotates by|must be \"rope\" or \"rotary\" in a model with|hidden_size must be a multiple"
+    r"which rotates by|must be \"rope\" or \"rotary\" in a model"
+    r"|hidden_size must be a multiple"
 )
 
 
@@ -41,7 +47,7 @@ def verdict(kind: str) -> str:
         return "refused rightly" if RIGHTLY.search(str(error)) else f"refused: {error}"
     try:
         theirs = rotations(kind, peer)
-    except UnknownModule as error:
+    except UnknownModuleError as error:
         return f"no module to compare with: {error}" if ours else "equal"
     for one in ours:
         name = one.layer_type if one.layer_type in theirs else None
@@ -92,6 +98,6 @@ def test_the_numbers_of_rotating_layers_are_those_of_the_model(kind: str) -> Non
         pytest.skip("no numbers are given")
     try:
         theirs = rotating_layers(peer)
-    except UnknownModule as error:
+    except UnknownModuleError as error:
         pytest.skip(str(error))
     assert sorted(n for one in ours if one.rotates for n in one.layers or ()) == theirs
