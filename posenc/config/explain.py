@@ -298,7 +298,8 @@ def _layers(found: dict[str, Any]) -> str:
     if found["rotates"] is None:
         return _with_windows("which rotate is not known", windowed, None)
     if layers is None:
-        return f"which {verb} is not said by number"
+        unsaid = "how many there are is not said"
+        return unsaid if count is None else f"which of the {count} {verb} is not known"
     said = f"all {count}" if len(layers) == count else f"{numbered(layers)} of {count}"
     return _with_windows(f"{said} {verb}", windowed, layers)
 

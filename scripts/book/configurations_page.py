@@ -20,9 +20,7 @@ LAYERS = {"full_attention": "full attention", "sliding_attention": "with a windo
 def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
     missing = [{"model type": f"`{kind}`", "why": why} for kind, why in not_read().items()]
-    return corrected_page(
-        filled("configurations", rows=rows(), numbers=NUMBERS, missing=missing)
-    )
+    return corrected_page(filled("configurations", rows=rows(), numbers=NUMBERS, missing=missing))
 
 
 def rows() -> list[dict[str, str]]:

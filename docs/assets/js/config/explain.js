@@ -244,7 +244,8 @@ const movingOf = ({ pairs }) => pairs.filter(({ frequency }) => frequency > 0).l
 function layersOf({ rotates, layers, windowed_layers: windowed, layer_count: count }) {
   const verb = rotates === false ? "do not rotate" : "rotate";
   if (rotates === null) return withWindows("which rotate is not known", windowed, null);
-  if (layers === null) return `which ${verb} is not said by number`;
+  if (layers === null && count === null) return "how many there are is not said";
+  if (layers === null) return `which of the ${count} ${verb} is not known`;
   const isAll = BigInt(layers.length) === count;
   const said = isAll ? `all ${count}` : `${numbered(layers)} of ${count}`;
   return withWindows(`${said} ${verb}`, windowed, layers);
