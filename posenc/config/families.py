@@ -71,13 +71,15 @@ SAME = {
     "qwen3_vl_moe": "qwen3_vl_moe_text",
 }
 
-# Types whose code comes with the weights: their layout, and where that is read.
-# chatglm: rope_ratio and half of kv_channels in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py.
-# llada: modeling_llada.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
-# ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
-# mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py.
+# Types whose code comes with the weights: their layout, and where that is read. chatglm: rope_ratio
+# and half of kv_channels in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py. llada:
+# modeling_llada.py. meta: params.json, as Meta publishes it; apply_scaling in its model.py. new:
+# modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as ntk_scaling_rope.py. openelm:
+# OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of mlx-lm. qwen: get_ntk_alpha and
+# rotate_half in modeling_qwen.py.
 REMOTE = {
-    "chatglm": "interleaved", "llada": "half", "new": "half", "openelm": "half",
+    "chatglm": "interleaved", "llada": "half", "meta": "interleaved", "new": "half",
+    "openelm": "half",
     "phi3small": "half", "qwen": "half",
 }  # fmt: skip
 
@@ -305,13 +307,15 @@ WIDTHLESS = ("hunyuan_v1_dense", "hunyuan_v1_moe", "minimax", "ministral", "mixt
 # Those that read `alpha`, a larger base, beside the type "dynamic".
 ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text")
 # Those whose code reads no rule: their frequencies are plain whatever rope_scaling says.
-RULELESS = ("codegen", "esm", "gptj", "recurrent_gemma", "roformer")
+RULELESS = ("codegen", "esm", "gptj", "meta", "recurrent_gemma", "roformer")
 # Those that rotate only if `position_embedding_type` says so.
 ASKING = ("esm", "granitemoehybrid", "wav2vec2-bert", "wav2vec2-conformer")
 
 
 # Those whose frequencies go by the length, in steps, if `use_dynamic_ntk` says so.
 STEPPING = ("qwen",)
+META = "meta"
+META_RULE = _LLAMA3 | {"factor": 8.0, ORIGINAL: 8192}
 # Those that multiply the base by `rope_ratio`.
 MULTIPLIED = ("chatglm",)
 # Those whose rule "ntk" is one of their own.

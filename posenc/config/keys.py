@@ -9,7 +9,7 @@ from posenc.config.entries import SLIP, Entries, agreed, hint, is_misspelling
 from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, SWITCHED, WIDE, WIDTH, WINDOW
 
 # Keys of the same meaning. Where several are given, they must agree.
-HIDDEN = ("hidden_size", "n_embd", "d_model", "model_dim")
+HIDDEN = ("hidden_size", "n_embd", "d_model", "model_dim", "dim")
 HEADS = (
     "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_num_attention_heads",
     "decoder_num_attention_heads",
@@ -36,6 +36,8 @@ RATIO = "rope_ratio"  # by which ChatGLM multiplies its base
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
 TEXTS = ("text_config", "llm_config", "language_config")
 THINKER = "thinker_config"  # of Qwen-Omni, which holds a part about text
+PARAMS = ("dim", "n_layers", "n_heads")  # by which params.json of Meta is known
+SCALED = "use_scaled_rope"
 TRAINED = "max_trained_positions"  # of Nomic
 STEPS = "use_dynamic_ntk"  # of Qwen-7B
 SCALE = "rope_position_scale"  # of Phi-3-small, by which positions are multiplied

@@ -7,9 +7,17 @@ from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
-from posenc.config.families import SAME, defaults_of, layout_of
+from posenc.config.families import (
+    BASE,
+    META,
+    META_RULE,
+    SAME,
+    WIDTH,
+    defaults_of,
+    layout_of,
+)
 from posenc.config.head import Head, head_of
-from posenc.config.keys import NONE, SECTIONS, refuse_strangers
+from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, refuse_strangers
 from posenc.config.layers import (
     Reading,
     Section,
@@ -55,7 +63,7 @@ class Found(NamedTuple):
 def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     """Return what a configuration says about one type of layers."""
     notes: list[str] = []
-    entries = text_of(Entries(config), notes)
+    entries = text_of(_translated(Entries(config), notes), notes)
     kind = entries.text("model_type")
     kind = SAME.get(kind or "", kind)
     defaults = defaults_of(kind)
@@ -95,6 +103,17 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
             kind,
         ),
     )
+
+
+def _translated(entries: Entries, notes: list[str]) -> Entries:
+    """Return the keys of params.json, as Meta publishes it, with a type and a rule."""
+    is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
+    if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
+        return entries
+    notes.append("The keys are those of params.json, as Meta publishes it; its code is followed.")
+    rule = {"rope_scaling": META_RULE} if entries.flag(SCALED, False) else {}
+    rest = {key: value for key, value in entries.mapping.items() if key != SCALED}
+    return Entries({**rest, **rule, "model_type": META}, entries.place)
 
 
 def _note_unknown(reading: Reading) -> None:

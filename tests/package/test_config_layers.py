@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posenc import frequencies, interpolated_frequencies, ntk_frequencies, read_config
+from posenc import (
+    frequencies,
+    interpolated_frequencies,
+    llama3_frequencies,
+    ntk_frequencies,
+    read_config,
+)
 from posenc.__main__ import config as command
 from posenc.config.explain import explained, explanation_text, numbered
 from posenc.config.reading import UNKNOWN
@@ -274,6 +280,24 @@ def test_sections_of_hunyuan_are_read_beside_alpha() -> None:
     rule = {"type": "xdrope", "alpha": 1000.0, "xdrope_section": [16, 16]}
     found = read_config(of("hunyuan_vl_text", rope_scaling=rule))
     assert (found.scheme, found.sections) == ("ntk", (16, 16))
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_params_of_meta_are_read_as_its_code_reads_them(scaled: bool) -> None:
+    params = {"dim": 512, "n_heads": 8, "n_layers": 4, "rope_theta": 5e5, "use_scaled_rope": scaled}
+    found = read_config(params)
+    plain = frequencies(64, base=5e5)
+    expected = (
+        llama3_frequencies(64, factor=8, base=5e5, trained_length=8192, low=1, high=4)
+        if scaled
+        else plain
+    )
+    np.testing.assert_allclose(found.frequencies(), expected)
+    assert (found.layout, found.layers) == ("interleaved", (0, 1, 2, 3))
+    del params["rope_theta"]
+    assert read_config(params).base == 10000
+    with pytest.raises(ValueError, match=r"rope_theta must be given|use_scaled_rope must be"):
+        read_config(params | {"head_dim": 64})  # another publisher's, with another default
 
 
 # What is said

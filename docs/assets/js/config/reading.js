@@ -10,14 +10,14 @@ import { PLAIN, promisedLength, ruleOf } from "./rule.js";
 import { stackOf, windowOf } from "./stack.js";
 import { families, keys, reading as texts } from "./tables.js";
 
-const { SAME } = families;
-const { NONE, SECTIONS } = keys;
+const { BASE, META, META_RULE, SAME, WIDTH } = families;
+const { NONE, PARAMS, SCALED, SECTIONS } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
 export function read(config, layerType) {
   const notes = [];
-  const part = textOf(new Entries(config), notes);
+  const part = textOf(translated(new Entries(config), notes), notes);
   const named = part.text("model_type");
   const kind = SAME.get(named) ?? named;
   const defaults = defaultsOf(kind);
@@ -58,6 +58,16 @@ export function read(config, layerType) {
 function standing(entries) {
   const length = promisedLength(entries);
   return { ...PLAIN, scheme: NONE, trainedLength: length, length };
+}
+
+/** The keys of params.json, as Meta publishes it, with a type and a rule. */
+function translated(entries, notes) {
+  const isParams = PARAMS.every((key) => entries.has(key)) && !entries.has("model_type");
+  if (!isParams || (entries.has(WIDTH) && !entries.has(BASE))) return entries; // Mistral's
+  notes.push("The keys are those of params.json, as Meta publishes it; its code is followed.");
+  const rule = entries.flag(SCALED, false) ? [["rope_scaling", META_RULE]] : [];
+  const rest = [...entries.mapping].filter(([key]) => key !== SCALED);
+  return new Entries(new Map([...rest, ...rule, ["model_type", META]]), entries.place);
 }
 
 /** Note that nothing is known of a model type. */
