@@ -243,7 +243,7 @@ def _base(config: RotaryConfig) -> float:
 
 def _step(length: int, trained: int) -> int:
     """Return by how much Qwen-7B enlarges the base: 1, 3, 7, ... as the length doubles."""
-    return max(2 ** math.ceil(math.log2(length / trained) + 1) - 1, 1)
+    return max(int(2 ** math.ceil(math.log2(length / trained) + 1)) - 1, 1)
 
 
 def _trained(config: RotaryConfig) -> dict[str, Any]:

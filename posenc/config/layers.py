@@ -264,7 +264,9 @@ def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, 
             f"{entries.path(key)} must have a rope_parameters.sliding_attention to hold for; got"
             f" {_shown(entries.mapping[key])}"
         )
-    sections = {name: _nested_section(reading, parameters, name) for name in parameters.mapping}
+    sections: dict[str | None, Section | None] = {
+        name: _nested_section(reading, parameters, name) for name in parameters.mapping
+    }
     if not labels:
         return sections
     return {name: one and one._replace(apart=True) for name, one in sections.items()}

@@ -38,7 +38,7 @@ class Stack(NamedTuple):
     rotates: bool | None  # whether the layers in question rotate queries and keys
     layers: tuple[int, ...] | None  # these layers
     windowed: tuple[int, ...] | None  # those among them that attend in a window
-    count: int | None  # how many layers the model has
+    total: int | None  # how many layers the model has
 
 
 def stack_of(
