@@ -65,6 +65,20 @@ READ = {
     *SWITCHED.values(),
 }  # fmt: skip
 
+
+def _letters(word: str) -> int:
+    """Return a bit for each letter of a word; few letters share one."""
+    bits = 0
+    for letter in set(word):
+        bits |= 1 << (ord(letter) & 63)
+    return bits
+
+
+_BY_LENGTH = {
+    size: [(_letters(one), one) for one in sorted(READ) if len(one) == size]
+    for size in map(len, READ)
+}
+
 # Written like one of these, or about positions, and of no effect on the rotation.
 UNRELATED = {
     "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
@@ -127,9 +141,16 @@ def refuse_strangers(entries: Entries) -> None:
 def _is_about_positions(key: str) -> bool:
     """Say whether one of its words is about positions, or it is a slip for a key that is read."""
     word, most = key.lower(), 1 if len(key) < 10 else SLIP
-    if WORDS & set(re.split(r"[^a-z]+", word)):
+    if not WORDS.isdisjoint(re.split(r"[^a-z]+", word)):
         return True
-    return len(key) > 4 and any(is_misspelling(word, one, most) for one in READ)
+    if len(key) <= 4:
+        return False
+    letters = _letters(word)  # most words differ in more of them than so many edits can change
+    return any(
+        (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most)
+        for by in range(-most, most + 1)
+        for own, one in _BY_LENGTH.get(len(word) + by, ())
+    )
 
 
 def type_of(entries: Entries) -> str:
