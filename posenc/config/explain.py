@@ -300,6 +300,8 @@ def _layers(found: dict[str, Any]) -> str:
     if layers is None:
         unsaid = "how many there are is not said"
         return unsaid if count is None else f"which of the {count} {verb} is not known"
+    if found["rotates"] is False and len(layers) == count:
+        return f"none of {count} rotates"
     said = f"all {count}" if len(layers) == count else f"{numbered(layers)} of {count}"
     return _with_windows(f"{said} {verb}", windowed, layers)
 

@@ -247,6 +247,7 @@ function layersOf({ rotates, layers, windowed_layers: windowed, layer_count: cou
   if (layers === null && count === null) return "how many there are is not said";
   if (layers === null) return `which of the ${count} ${verb} is not known`;
   const isAll = BigInt(layers.length) === count;
+  if (rotates === false && isAll) return `none of ${count} rotates`;
   const said = isAll ? `all ${count}` : `${numbered(layers)} of ${count}`;
   return withWindows(`${said} ${verb}`, windowed, layers);
 }
