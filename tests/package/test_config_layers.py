@@ -226,6 +226,22 @@ def test_attn_factor_is_noted_and_changes_nothing() -> None:
     assert f"which makes {plain.attention_factor / 2:.10g}" in " ".join(given.notes)
 
 
+def test_a_type_of_the_whole_is_that_of_a_text_without_one() -> None:
+    text = {key: value for key, value in PLAIN.items() if key != "model_type"}
+    found = read_config({"model_type": "exaone4_5", "text_config": text})
+    assert (found.layer_type, found.rotates) == ("sliding_attention", True)
+
+
+def test_yarn_without_its_scaling_is_noted() -> None:
+    rule: Config = {"rope_type": "yarn", "factor": 1.0, "original_max_position_embeddings": 4096}
+    plain, given = (
+        read_config(PLAIN | {"rope_scaling": rule | more})
+        for more in ({}, {"apply_yarn_scaling": False})
+    )
+    assert given.attention_factor == plain.attention_factor
+    assert "apply_yarn_scaling is false" in " ".join(given.notes)
+
+
 def test_the_text_of_a_thinker_is_read() -> None:
     text = of("qwen2_5_omni_text", rope_theta=1e6)
     whole = {"model_type": "qwen2_5_omni", "thinker_config": {"text_config": text}}
