@@ -17,8 +17,9 @@ import numpy as np
 
 from posenc import PositionalEncoding, read_config, similarity
 from posenc._console import Parser, one_line, printable, status_after_flush
-from posenc.config.entries import load
+from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
+from posenc.config.reading import UNKNOWN
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -61,8 +62,14 @@ def run(arguments: Sequence[str] | None) -> int:
         epilog="Exit status: 0 if nothing is known to be wrong, 1 if the length brings angles that"
         " are new, 2 if the configuration cannot be read.",
     )
-    command.add_argument("path", metavar="PATH", help="config.json, or the folder that has it")
-    command.add_argument("--length", type=int, help="how many tokens you plan to feed the model")
+    command.add_argument(
+        "path", metavar="PATH", help="config.json, the folder that has it, or - to read it"
+    )
+    command.add_argument(
+        "--length",
+        type=length,
+        help="how many tokens you plan to feed the model; 128k is 128 times 1024",
+    )
     command.add_argument("--json", action="store_true", help="print JSON, with every pair")
     vectors.add_arguments(
         commands.add_parser("vectors", help="test an implementation against known answers")
@@ -76,6 +83,17 @@ def run(arguments: Sequence[str] | None) -> int:
         return config(asked.path, asked.length, as_json=asked.json)
     options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
     return diagnose(asked.model, **options)
+
+
+def length(written: str) -> int:
+    """Return a length as it is written: digits, or a number of times 1024 or of its square.
+
+    Examples:
+        >>> length("128k"), length("1M"), length("8192")
+        (131072, 1048576, 8192)
+    """
+    times = {"k": 2**10, "m": 2**20}.get(written.strip()[-1:].lower(), 1)
+    return int(written.strip()[:-1] if times > 1 else written) * times
 
 
 def show() -> int:
@@ -125,7 +143,7 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
     printed, in words a few.
     """
     try:
-        found = load(path)
+        found = parsed(sys.stdin.buffer.read(), "standard input") if path == "-" else load(path)
         first = read_config(found)
         if length is not None:
             first.frequencies(length)
@@ -135,6 +153,9 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
         print(f"posenc config {printable(path)}: {one_line(error)}", file=sys.stderr)
         return COULD_NOT_TELL
     status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY
+    for note in layers[0]["notes"]:
+        if note.endswith(UNKNOWN):
+            print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         print(json.dumps({"path": path, "status": status, "layers": layers}, indent=1))
     else:

@@ -22,7 +22,9 @@ class Rule(NamedTuple):
 
 
 # Model types whose layers rotate only where attention has a window: full attention goes without.
-WINDOWED = ("cohere2", "exaone4", "exaone_moe")
+WINDOWED = (
+    "afmoe", "cohere2", "cohere2_moe", "exaone4", "exaone_moe", "flint", "kolibri1", "lara_mini",
+)  # fmt: skip
 # Those with layers that go without RoPE, listed in `no_rope_layers` or, without it, every fourth.
 GAPPED = ("llama4_text", "smollm3")
 RULES = {

@@ -12,6 +12,8 @@ of its words is, and it is not a misspelling of a key that is read. Inside `rope
 reading.py   a configuration, from its first key to the last
 keys.py      the keys that are read, and those that are refused
 layers.py    which part of it is about which layers
+stack.py     which layers that is, by number
+places.py    where it lies: a file, a folder, a cache
 head.py      the widths of a head and of what is rotated in it
 rule.py      the base, the lengths and the rule of the frequencies
 families.py  what is known about the model types of transformers
@@ -21,6 +23,7 @@ explain.py   what a configuration does, in words and in numbers
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -53,8 +56,9 @@ class RotaryConfig:
 
     Attributes:
         scheme: the rule of the frequencies, as transformers names it: "default", "linear",
-            "dynamic", "yarn", "longrope", "llama3" or "proportional"; "ntk" for a larger base; or
-            "none" for layers without rotation.
+            "dynamic", "yarn", "longrope", "llama3" or "proportional"; "ntk" for a larger base,
+            "fixed-ntk" and "ntk-steps" for those of code that comes with weights; or "none" for
+            layers without rotation.
         d: width of one head; of its rotated part where that is a vector of its own, as in
             DeepSeek's latent attention.
         rotary_d: how many of the first dimensions are rotated; 0 if none.
@@ -72,6 +76,11 @@ class RotaryConfig:
         layer_type: the type of layers that this is about, or None if all are alike.
         layer_types: the types that differ; empty if all are alike.
         settings: other settings of the rule, as arguments of its function in `posenc`.
+        rotates: whether these layers rotate queries and keys; None if nothing is known of the model
+            type, and it is read as if they did.
+        layers: the numbers of these layers, counted from 0; None if that is not known.
+        windowed_layers: the numbers of those among them that attend in a window; None if unknown.
+        base_given: whether the base is in the configuration, rather than the default of the type.
         notes: what is ambiguous, or done differently by different programs, in sentences.
 
     Raises:
@@ -110,6 +119,8 @@ class RotaryConfig:
         self.layer_type = found.layer_type
         self.layer_types = found.layer_types
         self.settings = dict(rule.settings)
+        self.rotates, self.layers, self.windowed_layers, self._count = found.stack
+        self.base_given = rule.base_given
         self.notes = tuple(found.notes)
         self._place = found.place
 
@@ -159,8 +170,10 @@ def read_config(
     read it differently, `notes` of the result say so.
 
     Args:
-        config: the configuration as a mapping, or the path of its JSON file, or of a folder that
-            has it as config.json. Of a model with text and images, the part about text is read.
+        config: the configuration as a mapping, or the path of its JSON file, of a folder that has
+            it as config.json, of a model in the Hub's cache, or of an adapter whose base is a
+            folder. Nothing is fetched. Of a model with text and images, the part about text is
+            read.
         layer_type: of which layers, where they differ: a name in `layer_types` of the
             configuration, such as "sliding_attention"; or, where the configuration counts layers
             without rotation, "rope" or "no_rope". None for those with full attention, or those that
@@ -198,6 +211,12 @@ COMPUTED: dict[str, Callable[[RotaryConfig, int], NDArray[np.float64]]] = {
     "default": lambda c, _: frequencies(c.rotary_d, base=_base(c)),
     "linear": lambda c, _: interpolated_frequencies(c.rotary_d, c.factor, base=_base(c)),
     "ntk": lambda c, _: ntk_frequencies(c.rotary_d, c.factor, base=_base(c)),
+    "fixed-ntk": lambda c, _: (
+        frequencies(c.rotary_d, base=_base(c) * c.factor) / c.factor ** (2 / c.rotary_d)
+    ),
+    "ntk-steps": lambda c, length: ntk_frequencies(
+        c.rotary_d, _step(length, c.trained_length or 1), base=_base(c)
+    ),
     "dynamic": lambda c, length: dynamic_frequencies(
         c.rotary_d, length, factor=c.factor, base=_base(c), **_trained(c)
     ),
@@ -220,6 +239,11 @@ def _base(config: RotaryConfig) -> float:
     """Return the base of a config whose layers rotate."""
     assert config.base is not None
     return config.base
+
+
+def _step(length: int, trained: int) -> int:
+    """Return by how much Qwen-7B enlarges the base: 1, 3, 7, ... as the length doubles."""
+    return max(int(2 ** math.ceil(math.log2(length / trained) + 1)) - 1, 1)
 
 
 def _trained(config: RotaryConfig) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from posenc._arguments import LARGEST, _shown
+from posenc.config.places import file_at
 
 # Numbers in a configuration are at most this large, as factors are.
 LIMIT = 1e100
+SLIP = 2  # edits, at most, between a key and the one that it was to be
 LONG = 300  # letters; of a longer key only these are compared with those that are read
 
 
@@ -24,22 +26,25 @@ def load(config: object) -> Mapping[str, Any]:
         return config
     if not isinstance(config, str | os.PathLike):
         raise TypeError(f"config must be a mapping or the path of a file; got {_shown(config)}")
-    path = Path(os.fsdecode(config))
-    path = path / "config.json" if path.is_dir() else path
-    content = path.read_bytes()
+    path = file_at(Path(os.fsdecode(config)))
+    return parsed(path.read_bytes(), path.name)
+
+
+def parsed(content: bytes, name: str) -> Mapping[str, Any]:
+    """Return the JSON object in the content of a file of this name."""
     if not content.strip():
-        raise ValueError(f"config must be a file of JSON; got {path.name}, which is empty")
+        raise ValueError(f"config must be a file of JSON; got {name}, which is empty")
     try:
         found = json.loads(
             content.decode("utf-8-sig"), object_pairs_hook=_without_doubles, parse_int=_integer
         )
     except UnicodeDecodeError:
-        message = f"config must be a file of JSON; got {path.name}, which is not UTF-8"
+        message = f"config must be a file of JSON; got {name}, which is not UTF-8"
         raise ValueError(message) from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"config must be a file of JSON; got {path.name}: {error}") from None
+        raise ValueError(f"config must be a file of JSON; got {name}: {error}") from None
     except RecursionError:  # each Python has a depth and words of its own
-        message = f"config must be a file of JSON; got {path.name}: too many brackets are nested"
+        message = f"config must be a file of JSON; got {name}: too many brackets are nested"
         raise ValueError(message) from None
     if not isinstance(found, dict):
         raise ValueError(f"config must be a JSON object; got {_shown(found)}")
@@ -186,11 +191,16 @@ def refuse_unknown(entries: Entries, known: Collection[str], where: str) -> None
     """
     for key in entries.given(entries.mapping):
         if key not in known:
-            near = nearest(key, known)
             raise ValueError(
-                f"{entries.path(str(key))} must be a key that {where} reads, such as"
-                f" {entries.path(near)}; got {_shown(entries.mapping[key])}"
+                f"{entries.path(str(key))} must be a key that {where} reads"
+                f"{hint(entries, str(key), known)}; got {_shown(entries.mapping[key])}"
             )
+
+
+def hint(entries: Entries, key: str, known: Collection[str]) -> str:
+    """Return words that name the known key that another was to be, none if that is not clear."""
+    near = nearest(key, known)
+    return f", such as {entries.path(near)}" if is_misspelling(key.lower(), near, SLIP) else ""
 
 
 def nearest(key: object, known: Collection[str]) -> str:

@@ -14,7 +14,8 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.config.entries import Entries
-from posenc.config.families import ORIGINAL, RULELESS
+from posenc.config.families import ORIGINAL, RULELESS, WIDTHLESS
+from posenc.config.families import WIDTH as HEAD_WIDTH
 from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.frequency import frequencies
 
@@ -40,10 +41,15 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
     return {
         "model_type": config._place.entries.text("model_type"),
         "layer_type": config.layer_type,
+        "rotates": config.rotates,
+        "layers": _plain(config.layers),
+        "windowed_layers": _plain(config.windowed_layers),
+        "layer_count": config._count,
         "scheme": config.scheme,
         "d": config.d,
         "rotary_d": config.rotary_d,
         "base": config.base,
+        "base_given": config.base_given,
         "layout": config.layout,
         "factor": config.factor,
         "trained_length": config.trained_length,
@@ -93,12 +99,12 @@ def _pairs(config: RotaryConfig, asked: int | None) -> list[dict[str, Any]]:
     slow = new = np.zeros(len(now), bool)
     if trained and asked:
         trained = _reachable_length(config, trained)
-        slow, new = never_round(omega, trained), _unseen(config, plain, asked)
+        slow, new = never_round(omega, trained) & (now > 0), _unseen(config, plain, asked)
     return [
         {
             "pair": i,
             "frequency": float(now[i]),
-            "turns": float(trained * omega[i] / (2 * np.pi)) if trained else None,
+            "turns": float(trained * omega[i] * (now[i] > 0) / (2 * np.pi)) if trained else None,
             "slowed": float(slowed[i]) if np.isfinite(slowed[i]) else None,
             "never_round": bool(slow[i]),
             "unseen": bool(new[i]),
@@ -148,7 +154,7 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
     factor gets a larger one. All stand in `found["set_in"]`.
     """
-    entries, section, _, layers = config._place
+    entries, section, _, layers, _ = config._place
     key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
     readable = entries.text("model_type") not in RULELESS
     if config.scheme not in EXTENSIBLE or not key or not readable:
@@ -157,9 +163,11 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     if factor > LARGE and config.scheme == "dynamic":
         return None
     found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
+    if config._place.kind in WIDTHLESS and HEAD_WIDTH not in entries:
+        found[HEAD_WIDTH] = config.d
     rule = _extended_section(config, asked, factor)
     if config.scheme == "dynamic":  # it goes by the trained length, and promises what factor says
-        found = {}
+        found = {key: found[key] for key in [HEAD_WIDTH] if key in found}
     if inner:
         return found | {key: {**entries.mapping[key], inner[0]: rule}}
     types = {name: one.entries for name, one in layers.items() if name and one}
@@ -222,8 +230,9 @@ def explanation_text(name: str, found: dict[str, Any]) -> str:
         name if found["layer_type"] is None else f'{name}, layers of type "{found["layer_type"]}"'
     )
     lines = [f"{printable(title)}: {_scheme(found)}", ""]
+    lines += [*_facts(found), ""]
     if found["scheme"] != NONE:
-        lines += [*_facts(found), "", *_table(found), "", *_wrapped(_verdict(found)), ""]
+        lines += [*_table(found), "", *_wrapped(_verdict(found)), ""]
     if found["wrong"]:
         lines += [*_settings(found), ""]
     for note in found["notes"]:
@@ -240,7 +249,8 @@ def _scheme(found: dict[str, Any]) -> str:
     if found["scheme"] == NONE:
         return "no rotation"
     factor = "" if found["factor"] == 1 else f", factor {found['factor']:.10g}"
-    return f"{found['scheme']}{factor}, base {found['base']:,.10g}"
+    given = "" if found["base_given"] else ", not in the file"
+    return f"{found['scheme']}{factor}, base {found['base']:,.10g}{given}"
 
 
 def _facts(found: dict[str, Any]) -> list[str]:
@@ -257,16 +267,67 @@ def _facts(found: dict[str, Any]) -> list[str]:
     scores = f"rotated dimensions times {factor:.10g}" if factor != 1 else "not scaled"
     if found["softmax_factor"] != 1:
         scores += f", all scores times {found['softmax_factor']:.10g}"
+    moving = len(_moving(found))
     rows = {
-        "head": f"{found['d']} wide, {found['rotary_d']} rotated, {len(found['pairs'])} pairs,"
-        f" {layout}",
+        "layers": _layers(found),
+        "head": f"{found['d']} wide, {2 * moving} rotated, {moving} pairs, {layout}",
         "lengths": ", ".join([*lengths, *asked]),
         "scores": scores,
     }
+    if found["scheme"] == NONE:
+        rows = {"layers": rows["layers"]}
     if found["sections"]:
         how = "interleaved" if found["interleaved_sections"] else "contiguous"
         rows["sections"] = f"{' + '.join(map(str, found['sections']))} pairs, {how}"
-    return [f"  {name:<10}{text}" for name, text in rows.items()]
+    return [line for name, text in rows.items() for line in _row(name, text)]
+
+
+def _row(name: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+
+
+def _moving(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pairs that do not stand still."""
+    return [pair for pair in found["pairs"] if pair["frequency"] > 0]
+
+
+def _layers(found: dict[str, Any]) -> str:
+    """Return which layers this is about, by number, and which of them have a window."""
+    verb = "do not rotate" if found["rotates"] is False else "rotate"
+    layers, windowed, count = found["layers"], found["windowed_layers"], found["layer_count"]
+    if found["rotates"] is None:
+        return _with_windows("which rotate is not known", windowed, None)
+    if layers is None:
+        unsaid = "how many there are is not said"
+        return unsaid if count is None else f"which of the {count} {verb} is not known"
+    if found["rotates"] is False and len(layers) == count:
+        return f"none of {count} rotates"
+    said = f"all {count}" if len(layers) == count else f"{numbered(layers)} of {count}"
+    return _with_windows(f"{said} {verb}", windowed, layers)
+
+
+def _with_windows(said: str, windowed: list[int] | None, layers: list[int] | None) -> str:
+    if windowed is None or not windowed:
+        return said
+    which = "all of them" if windowed == layers else numbered(windowed)
+    return f"{said}; with a window: {which}"
+
+
+def numbered(numbers: list[int]) -> str:
+    """Return numbers in words, runs of them by their ends.
+
+    Examples:
+        >>> numbered([0, 1, 2, 4, 5, 7])
+        '0-2, 4, 5, 7'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(parts) or "none"
 
 
 def _table(found: dict[str, Any]) -> list[str]:
@@ -284,12 +345,14 @@ def _table(found: dict[str, Any]) -> list[str]:
 
 def _verdict(found: dict[str, Any]) -> str:
     """Return in sentences how many pairs complete no turn, and what the length brings."""
-    count, trained = len(found["pairs"]), found["trained_length"] or found["length"]
+    count, trained = len(_moving(found)), found["trained_length"] or found["length"]
     if not trained:
         return "No length is said, so which pairs complete a turn in training is open."
     trained = min(trained, found["window"] or trained)
     slow, asked = found["never_round"], found["asked_length"]
-    said = f"{slow} of {count} pairs complete no turn within {trained:,} positions."
+    still = len(found["pairs"]) - count
+    kept = f" {still} more stand still." if still else ""
+    said = f"{slow} of {count} pairs complete no turn within {trained:,} positions.{kept}"
     if found["unseen"]:
         return f"{said} In {asked:,}, {found['unseen']} meet angles that are new."
     return f"{said} In {asked:,}, none meets an angle that is new."

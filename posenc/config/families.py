@@ -11,22 +11,36 @@ from typing import Any
 
 # Which dimensions of the published weights form a pair.
 INTERLEAVED = [
-    "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "ernie4_5", "ernie4_5_moe",
-    "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text", "longcat_flash", "roformer",
+    "blt_global_transformer", "blt_local_decoder", "blt_local_encoder", "blt_patcher",
+    "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "deepseek_v4", "ernie4_5",
+    "ernie4_5_moe", "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text",
+    "longcat_flash", "moonshine", "moonshine_streaming", "roformer",
 ]  # fmt: skip
 HALF = [
-    "afmoe", "apertus", "arcee", "aria_text", "bamba", "bitnet", "chameleon", "cwm", "dbrx",
-    "diffllama", "doge", "dots1", "esm", "esmc", "eurobert", "exaone4", "exaone_moe", "falcon",
-    "falcon_h1", "flex_olmo", "gemma", "gemma2", "gemma3_text", "gemma3n_text", "gemma4_text",
-    "glm4_moe", "glm4v_moe_text", "glm4v_text", "gpt_neox", "gpt_neox_japanese", "gpt_oss",
-    "granite", "granitemoe", "granitemoehybrid", "granitemoeshared", "gte", "hunyuan_v1_dense",
-    "hunyuan_v1_moe", "hy_v3", "hyperclovax", "jetmoe", "jina_embeddings_v3", "lfm2", "lfm2_moe",
-    "llama", "minicpm3", "minimax", "minimax_m2", "ministral", "ministral3", "mistral", "mixtral",
-    "mllama_text_model", "modernbert", "modernbert-decoder", "nemotron", "nomic_bert", "olmo",
-    "olmo2", "olmo3", "olmoe", "persimmon", "phi", "phi3", "phi4_multimodal", "phimoe", "qwen2",
-    "qwen2_5_vl_text", "qwen2_moe", "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text",
-    "qwen3_moe", "qwen3_next", "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss",
-    "smollm3", "solar_open", "stablelm", "starcoder2", "vaultgemma",
+    "afmoe", "apertus", "apertus1p5_text", "arcee", "aria_text", "bamba", "beam", "bitnet",
+    "chameleon", "csm", "csm_depth_decoder_model", "cwm", "dbrx",
+    "deepseek_ocr2_text", "dia_decoder", "dia_encoder", "diffllama", "diffusion_gemma_text",
+    "doge", "dots1", "embedding_gemma2_text", "emu3_text_model", "esm", "esmc",
+    "eurobert", "evolla", "exaone4", "exaone_moe", "falcon", "falcon_h1", "flex_olmo", "flint",
+    "gemma", "gemma2", "gemma3_text", "gemma3n_text", "gemma4_text", "gemma4_unified_text",
+    "glm4_moe", "glm4v_moe_text", "glm4v_text", "glm_image_text", "glm_ocr_text",
+    "glmasr_encoder", "gpt_neox", "gpt_neox_japanese", "gpt_oss", "granite",
+    "granite4_vision_text", "granite_docling_text", "granitemoe", "granitemoehybrid",
+    "granitemoeshared", "gte", "higgs_audio_v2", "hunyuan_v1_dense",
+    "hunyuan_v1_moe", "hunyuan_vl_text", "hy_v3", "hyperclovax", "idefics", "jais2", "jetmoe",
+    "jina_embeddings_v3", "kolibri1", "kyutai_speech_to_text", "lara_mini", "lfm2",
+    "lfm2_moe", "lfm3", "llama", "mimi", "mimo_v2_flash", "minicpm3", "minimax",
+    "minimax_m2", "minimax_m3_vl_text", "ministral", "ministral3", "mistral", "mixtral",
+    "mllama_text_model", "modernbert", "modernbert-decoder", "moshi", "nemotron",
+    "neucodec", "nomic_bert", "olmo", "olmo2", "olmo3", "olmo_hybrid", "olmoe",
+    "paddleocr_vl_text", "persimmon", "phi", "phi3", "phi4_multimodal", "phimoe", "pocket_tts",
+    "qwen2", "qwen2_5_omni_talker", "qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_moe",
+    "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next",
+    "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text", "qwen3_omni_moe_text",
+    "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss", "smollm3",
+    "solar_open", "stablelm", "starcoder2", "t5_gemma_module", "t5gemma2_decoder",
+    "t5gemma2_text", "timesfm2_5", "vaultgemma", "voxtral_realtime_text",
+    "wav2vec2-bert", "wav2vec2-conformer", "xcodec2", "zamba2",
 ]  # fmt: skip
 # Interleaved unless the configuration says `"rope_interleave": false`.
 CHOOSING = [
@@ -45,6 +59,9 @@ SAME = {
     "gemma4": "gemma4_text",
     "glm4v": "glm4v_text",
     "glm4v_moe": "glm4v_moe_text",
+    "exaone4_5": "exaone4",
+    "exaone4_5_text": "exaone4",
+    "hunyuan_vl": "hunyuan_vl_text",
     "kimi_k2": "deepseek_v3",
     "llama4": "llama4_text",
     "mllama": "mllama_text_model",
@@ -54,7 +71,20 @@ SAME = {
     "qwen3_vl_moe": "qwen3_vl_moe_text",
 }
 
+# Types whose code comes with the weights: their layout, and where that is read. chatglm: rope_ratio
+# and half of kv_channels in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py. llada:
+# modeling_llada.py. meta: params.json, as Meta publishes it; apply_scaling in its model.py. new:
+# modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as ntk_scaling_rope.py. openelm:
+# OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of mlx-lm. qwen: get_ntk_alpha and
+# rotate_half in modeling_qwen.py.
+REMOTE = {
+    "chatglm": "interleaved", "llada": "half", "meta": "interleaved", "new": "half",
+    "openelm": "half",
+    "phi3small": "half", "qwen": "half",
+}  # fmt: skip
+
 BASE, LOCAL, SHARE = "rope_theta", "rope_local_base_freq", "partial_rotary_factor"
+WINDOW = "sliding_window"
 WIDTH, WIDE = "head_dim", "global_head_dim"
 ORIGINAL = "original_max_position_embeddings"
 
@@ -62,52 +92,83 @@ ORIGINAL = "original_max_position_embeddings"
 DEFAULTS: dict[str, dict[str, float]] = {
     "afmoe": {WIDTH: 128},
     "apertus": {BASE: 12e6},
+    "apertus1p5_text": {BASE: 12e6},
     "bamba": {SHARE: 0.5},
+    "beam": {WIDTH: 128},
     "bitnet": {BASE: 5e5},
+    "blt_global_transformer": {BASE: 5e5},
+    "blt_local_decoder": {BASE: 5e5},
+    "blt_local_encoder": {BASE: 5e5},
+    "chatglm": {SHARE: 0.5},
     "cohere": {BASE: 5e5},
     "cohere2_moe": {WIDTH: 128},
+    "csm": {BASE: 5e5},
+    "csm_depth_decoder_model": {BASE: 5e5},
     "cwm": {BASE: 1e6, WIDTH: 128},
+    "deepseek_v4": {"compress_rope_theta": 16e4, SHARE: 0.125, WIDTH: 512},
+    "dia_decoder": {WIDTH: 128},
+    "dia_encoder": {WIDTH: 128},
+    "diffusion_gemma_text": {WIDTH: 256, WIDE: 512},
+    "embedding_gemma2_text": {WIDTH: 256, WIDE: 512},
+    "emu3_text_model": {BASE: 1e6},
     "ernie4_5": {BASE: 5e5, WIDTH: 128},
     "ernie4_5_moe": {BASE: 5e5},
+    "evolla": {BASE: 5e5},
     "flex_olmo": {BASE: 5e5},
+    "flint": {WIDTH: 128},
     "gemma": {WIDTH: 256},
     "gemma2": {WIDTH: 256},
     "gemma3_text": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
     "gemma3n_text": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
     "gemma4_text": {WIDTH: 256, WIDE: 512},
+    "gemma4_unified_text": {WIDTH: 256, WIDE: 512},
     "glm": {SHARE: 0.5, WIDTH: 128},
     "glm4": {SHARE: 0.5, WIDTH: 128},
     "glm4_moe": {SHARE: 0.5},
     "glm4v_moe_text": {SHARE: 0.5},
+    "glmasr_encoder": {SHARE: 0.5},
     "gpt_neox": {SHARE: 0.25},
     "gpt_oss": {BASE: 15e4, WIDTH: 64},
     "gte": {BASE: 16e4},
     "helium": {BASE: 1e5, WIDTH: 128},
+    "higgs_audio_v2": {WIDTH: 128},
     "hy_v3": {BASE: 11158840.0, WIDTH: 128},
     "jina_embeddings_v3": {BASE: 2e4},
+    "kolibri1": {WIDTH: 128},
+    "lara_mini": {WIDTH: 128},
     "lfm2": {BASE: 1e6},
     "lfm2_moe": {BASE: 1e6},
+    "lfm3": {BASE: 1e6, WIDTH: 128},
     "llama4_text": {BASE: 5e5, WIDTH: 128},
     "longcat_flash": {BASE: 1e7},
-    "ministral3": {WIDTH: 128},
+    "mimo_v2_flash": {BASE: 5e6, LOCAL: 1e4, SHARE: 0.334, WIDTH: 192},
     "minimax": {BASE: 1e6},
     "minimax_m2": {BASE: 5e6, WIDTH: 128},
+    "minimax_m3_vl_text": {BASE: 5e6, WIDTH: 128},
+    "ministral3": {WIDTH: 128},
     "mixtral": {BASE: 1e6},
     "mllama_text_model": {BASE: 5e5},
     "modernbert": {BASE: 16e4, LOCAL: 1e4},
     "modernbert-decoder": {BASE: 16e4, LOCAL: 1e4},
+    "moonshine": {SHARE: 0.9},
     "nemotron": {SHARE: 0.5},
+    "neucodec": {WIDTH: 64},
     "nomic_bert": {BASE: 1e3},
     "olmo3": {BASE: 5e5},
+    "paddleocr_vl_text": {BASE: 5e5, WIDTH: 128},
     "persimmon": {SHARE: 0.5},
     "phi": {SHARE: 0.5},
     "phimoe": {BASE: 1e6},
+    "qwen2_5_omni_talker": {BASE: 1e6, WIDTH: 128},
+    "qwen2_5_omni_text": {BASE: 1e6},
     "qwen2_5_vl_text": {BASE: 1e6},
     "qwen2_vl_text": {BASE: 1e6},
     "qwen3": {WIDTH: 128},
     "qwen3_5_moe_text": {SHARE: 0.25, WIDTH: 256},
     "qwen3_5_text": {SHARE: 0.25, WIDTH: 256},
     "qwen3_next": {SHARE: 0.25, WIDTH: 256},
+    "qwen3_omni_moe_talker_code_predictor": {WIDTH: 128},
+    "qwen3_omni_moe_text": {BASE: 1e6},
     "qwen3_vl_moe_text": {BASE: 5e5},
     "qwen3_vl_text": {BASE: 5e5, WIDTH: 128},
     "recurrent_gemma": {SHARE: 0.5},
@@ -115,7 +176,12 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "smollm3": {BASE: 2e6},
     "solar_open": {BASE: 1e6, WIDTH: 128},
     "stablelm": {SHARE: 0.25},
+    "t5_gemma_module": {WIDTH: 256},
+    "t5gemma2_decoder": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
+    "t5gemma2_text": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
+    "timesfm2_5": {WIDTH: 80},
     "vaultgemma": {WIDTH: 256},
+    "xcodec2": {WIDTH: 64},
 }
 
 # Missing rope_parameters, where they do not mean plain frequencies in all layers.
@@ -124,20 +190,57 @@ _MISTRAL = {
     "rope_type": "yarn", "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
     "llama_4_scaling_beta": 0.1,
 }  # fmt: skip
+
+
+def _by_window(base: float) -> dict[str, Any]:
+    """Return plain frequencies of two bases: of layers with full attention, and with a window."""
+    full = {"rope_type": "default", BASE: base}
+    return {"full_attention": full, "sliding_attention": full | {BASE: 1e4}}
+
+
+_GEMMA4 = _by_window(1e6)
+_GEMMA4["full_attention"] |= {"rope_type": "proportional", SHARE: 0.25}
 PARAMETERS: dict[str | None, dict[str, Any]] = {
     "apertus": _LLAMA3 | {"factor": 8.0, ORIGINAL: 8192, BASE: 12e6},
+    "apertus1p5_text": _LLAMA3 | {"factor": 8.0, ORIGINAL: 8192, BASE: 12e6},
+    "beam": {"sliding_attention": {"rope_type": "default", BASE: 1e4}, "full_attention": None},
     "cwm": _LLAMA3 | {"factor": 16.0, ORIGINAL: 8192, BASE: 1e6},
-    "gemma4_text": {
-        "full_attention": {"rope_type": "proportional", SHARE: 0.25, BASE: 1e6},
-        "sliding_attention": {"rope_type": "default", BASE: 1e4},
-    },
+    "diffusion_gemma_text": _GEMMA4,
+    "embedding_gemma2_text": _by_window(1e6),
+    "gemma4_text": _GEMMA4,
+    "gemma4_unified_text": _GEMMA4,
     "gpt_oss": {
         "rope_type": "yarn", "factor": 32.0, ORIGINAL: 4096, "beta_fast": 32.0, "beta_slow": 1.0,
         "truncate": False,
     },
+    "higgs_audio_v2": {
+        "rope_type": "llama3", "factor": 32.0, ORIGINAL: 1024, BASE: 5e5, "low_freq_factor": 0.125,
+        "high_freq_factor": 0.5,
+    },
+    "lfm3": {
+        "full_attention": {"rope_type": "proportional", BASE: 1e6, SHARE: 0.5},
+        "sliding_attention": {"rope_type": "default", BASE: 1e4},
+    },
+    "moonshine_streaming": {"rope_type": "default", BASE: 1e4, SHARE: 0.8},
     "ministral3": _MISTRAL | {"factor": 16.0, ORIGINAL: 16384, BASE: 1e6},
     "mistral4": _MISTRAL | {"factor": 128.0, ORIGINAL: 8192, BASE: 1e4},
 }  # fmt: skip
+
+# Types whose attention does not rotate, whatever their keys say.
+UNROTATED = ("inkling2_loop_text", "inkling2_text", "kimi_linear", "nemotron_h")
+# Types that rotate by positions on several axes, and how; read_config reads those on one.
+_IMAGE = "height and width"
+AXES = {
+    "cohere_compass_vision": _IMAGE, "dinov3_vit": _IMAGE, "edgetam_video": _IMAGE,
+    "efficientloftr": _IMAGE, "eomt_dinov3": _IMAGE,
+    "ernie4_5_vl_moe": "time, height and width, in an order of its own",
+    "ernie4_5_vl_moe_text": "time, height and width, in an order of its own",
+    "gemma4_vision": _IMAGE, "llama4_vision_model": _IMAGE, "musicflamingo": "time and place",
+    "qwen3_5_moe_vision": _IMAGE, "qwen3_5_vision": _IMAGE, "qwen3_omni_moe_vision_encoder": _IMAGE,
+    "qwen3_vl_moe_vision": _IMAGE, "qwen3_vl_vision": _IMAGE, "qwen4_exp_vision": _IMAGE,
+    "sam2_video": _IMAGE, "sam3_tracker_video": _IMAGE, "sapiens2": _IMAGE,
+}  # fmt: skip
+AXIAL = "axial"  # the rope_type of image encoders
 
 # Types whose rule holds for full attention alone: layers with a window have plain frequencies.
 UNSCALED_WINDOWS = ("olmo3",)
@@ -146,17 +249,83 @@ UNSCALED_WINDOWS = ("olmo3",)
 SCALED_WINDOWS, WIDE_WINDOW = ("modernbert", "modernbert-decoder"), 128
 
 # Those whose layers all have a window if one is given.
-NARROW = ("mistral", "mixtral", "phi3", "starcoder2")
+NARROW = ("ministral", "ministral3", "mistral", "mixtral", "phi3", "starcoder2")
+# How many positions back such layers attend if `sliding_window` is left out.
+WINDOWS = {
+    "afmoe": 1024, "cohere2": 4096, "cohere2_moe": 4096, "cwm": 8192, "dots1": 4096,
+    "exaone4": 4096, "exaone_moe": 4096, "flint": 513, "kolibri1": 513, "lara_mini": 512,
+    "gemma2": 4096, "gemma3_text": 4096, "gemma3n_text": 512,
+    "gemma4_text": 512, "gpt_oss": 128, "ministral": 4096, "mistral": 4096, "olmo3": 4096,
+    "qwen2": 4096, "qwen2_5_vl_text": 4096, "qwen2_moe": 4096, "qwen2_vl_text": 4096,
+    "qwen3": 4096, "qwen3_moe": 4096, "vaultgemma": 4096,
+}  # fmt: skip
+# In each group of so many layers the last has full attention, or the first; what the others have.
+# posenc.layers has those of other types.
+_FOURTH = (4, "sliding_attention", False)
+PERIODS: dict[str, tuple[int, str, bool]] = {
+    "afmoe": _FOURTH,
+    "cohere2_moe": _FOURTH,
+    "cwm": (4, "sliding_attention", True),
+    "exaone4": _FOURTH,
+    "exaone_moe": _FOURTH,
+    "gemma4_text": (6, "sliding_attention", False),
+    "minimax": (2, "linear_attention", True),
+    "modernbert-decoder": (3, "sliding_attention", True),
+    "qwen3_5_moe_text": (4, "linear_attention", False),
+    "qwen3_5_text": (4, "linear_attention", False),
+    "qwen3_next": (4, "linear_attention", False),
+    "recurrent_gemma": (3, "recurrent", False),
+    "vaultgemma": (2, "sliding_attention", False),
+}
+# Those whose layers from `max_window_layers` on have the window, if `use_sliding_window` says so.
+LATER_WINDOWS = (
+    "dots1", "qwen2", "qwen2_5_vl_text", "qwen2_moe", "qwen2_vl_text", "qwen3", "qwen3_moe",
+)  # fmt: skip
+# Those whose layers are of different types that no key read here lists, unless `layer_types` does.
+MIXED = (
+    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "embedding_gemma2_text",
+    "flint", "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2",
+    "lfm2_moe", "lfm3", "mimo_v2_flash", "olmo_hybrid", "t5_gemma_module", "t5gemma2_decoder",
+    "t5gemma2_text", "zamba2",
+)  # fmt: skip
+# Which section holds for a type of layers, where the sections have names of their own.
+LABELS = {
+    "deepseek_v4": {
+        "sliding_attention": "main",
+        "heavily_compressed_attention": "compress",
+        "compressed_sparse_attention": "compress",
+    }
+}
+# Those that rotate the last `qk_rope_head_dim` dimensions of a head, not a vector beside it.
+TAILS = ("deepseek_v4",)
+# Those whose heads are twice as wide as the quotient of the model's width and their number.
+DOUBLED = ("zamba2",)
+# Those that rotate only if this key says so.
+SWITCHED = {"zamba2": "use_mem_rope"}
+# Those whose rules need `head_dim` in the file: without it transformers 5.24 multiplies None.
+WIDTHLESS = ("hunyuan_v1_dense", "hunyuan_v1_moe", "minimax", "ministral", "mixtral")
 # Those that read `alpha`, a larger base, beside the type "dynamic".
-ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe")
+ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text")
 # Those whose code reads no rule: their frequencies are plain whatever rope_scaling says.
-RULELESS = ("codegen", "esm", "gptj", "recurrent_gemma", "roformer")
+RULELESS = ("codegen", "esm", "gptj", "meta", "recurrent_gemma", "roformer")
 # Those that rotate only if `position_embedding_type` says so.
-ASKING = ("esm", "granitemoehybrid")
+ASKING = ("esm", "granitemoehybrid", "wav2vec2-bert", "wav2vec2-conformer")
+
+
+# Those whose frequencies go by the length, in steps, if `use_dynamic_ntk` says so.
+STEPPING = ("qwen",)
+META = "meta"
+META_RULE = _LLAMA3 | {"factor": 8.0, ORIGINAL: 8192}
+# Those that multiply the base by `rope_ratio`.
+MULTIPLIED = ("chatglm",)
+# Those whose rule "ntk" is one of their own.
+FIXED = ("new",)
 
 
 def layout_of(kind: str | None, interleave: bool) -> str | None:
     """Return the layout of a model type, or None if it is not known."""
+    if kind in REMOTE:
+        return REMOTE[kind]
     if kind in INTERLEAVED or (kind in CHOOSING and interleave):
         return "interleaved"
     return "half" if kind in HALF or kind in CHOOSING else None
@@ -164,6 +333,6 @@ def layout_of(kind: str | None, interleave: bool) -> str | None:
 
 def defaults_of(kind: str | None) -> dict[str, float] | None:
     """Return what keys mean that a configuration leaves out, or None if that is not known."""
-    if kind is None or kind not in {*INTERLEAVED, *HALF, *CHOOSING}:
+    if kind is None or kind not in {*INTERLEAVED, *HALF, *CHOOSING, *UNROTATED, *REMOTE}:
         return None
     return {BASE: 1e4, SHARE: 1.0} | DEFAULTS.get(kind, {})

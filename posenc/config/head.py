@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
-from posenc.config.families import LATENTS, SHARE, WIDE, WIDTH
+from posenc.config.families import DOUBLED, LATENTS, SHARE, TAILS, WIDE, WIDTH
 from posenc.config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc.config.layers import Reading, Section
 
@@ -25,7 +25,7 @@ class Head(NamedTuple):
 def head_of(reading: Reading, section: Section | None, layer_type: str | None) -> Head:
     """Return the widths of a head and of what is rotated in it."""
     latent = reading.entries.integer(LATENT[0])
-    if latent is not None:
+    if latent is not None and reading.kind not in TAILS:
         return _latent(reading, section, latent)
     if reading.kind in LATENTS:
         raise ValueError(
@@ -34,9 +34,10 @@ def head_of(reading: Reading, section: Section | None, layer_type: str | None) -
         )
     d = _width(reading, layer_type)
     share = _share(reading, section)
-    count = reading.entries.integer("rotary_dim")
+    name = LATENT[0] if reading.kind in TAILS else "rotary_dim"
+    count = reading.entries.integer(name)
     if count is not None:
-        path = reading.entries.path("rotary_dim")
+        path = reading.entries.path(name)
         if share is not None and int(d * share) != count:
             raise ValueError(
                 f"{path} and {SHARE} must agree; got {count} and {share:g} of a width of {d}"
@@ -116,7 +117,8 @@ def _quotient(reading: Reading) -> float | None:
     entries = reading.entries
     hidden = agreed({entries.path(key): entries.integer(key) for key in HIDDEN})
     heads = agreed({entries.path(key): entries.integer(key) for key in HEADS})
-    return None if hidden is None or heads is None else float(hidden / heads)
+    times = 2 if reading.kind in DOUBLED else 1
+    return None if hidden is None or heads is None else float(times * hidden / heads)
 
 
 def _integer_quotient(reading: Reading) -> int:
@@ -139,11 +141,16 @@ def _shares(reading: Reading, section: Section | None) -> dict[str, float]:
     """Return which part of a head is rotated, by the name of the entry that says so."""
     inner = section.entries if section else Entries({})
     places = [(reading.entries, SHARES), (inner, (SHARE,))]
-    found = {x.path(key): x.number(key, least=0, above=True) for x, keys in places for key in keys}
-    for name, share in found.items():
+    found: dict[str, float] = {}
+    for name, share in (
+        (one.path(key), one.number(key, least=0, above=True))
+        for one, keys in places
+        for key in keys
+    ):
         if share is not None and share > 1:
             raise ValueError(f"{name} must be a number above 0, at most 1; got {share:g}")
-    return {name: share for name, share in found.items() if share is not None}
+        found |= {} if share is None else {name: share}
+    return found
 
 
 def _share(reading: Reading, section: Section | None) -> float | None:

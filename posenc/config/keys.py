@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 from posenc._arguments import _shown
-from posenc.config.entries import Entries, agreed, is_misspelling, nearest
-from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, WIDE, WIDTH
+from posenc.config.entries import SLIP, Entries, agreed, hint, is_misspelling
+from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, SWITCHED, WIDE, WIDTH, WINDOW
 
 # Keys of the same meaning. Where several are given, they must agree.
-HIDDEN = ("hidden_size", "n_embd", "d_model")
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+HIDDEN = ("hidden_size", "n_embd", "d_model", "model_dim", "dim")
+HEADS = (
+    "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_num_attention_heads",
+    "decoder_num_attention_heads",
+)  # fmt: skip
 WIDTHS = (WIDTH, "kv_channels")
 LENGTHS = (
     "max_position_embeddings",
@@ -20,31 +23,71 @@ LENGTHS = (
     "seq_length",
     "n_ctx",
     "model_max_length",
+    "rope_max_length",
 )
 SAME_LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx")  # the others are often shorter
-BASES = (BASE, "rotary_emb_base", "global_rope_theta")
-LOCALS = (LOCAL, "local_rope_theta")
+BASES = (
+    BASE, "rotary_emb_base", "global_rope_theta", "rotary_embedding_base", "rope_embedding_base",
+    "rope_freq_constant",
+)  # fmt: skip
+LOCALS = (LOCAL, "local_rope_theta", "swa_rope_theta")
+COMPRESSED = "compress_rope_theta"  # of the layers of DeepSeek-V4 that compress
+RATIO = "rope_ratio"  # by which ChatGLM multiplies its base
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
 TEXTS = ("text_config", "llm_config", "language_config")
-WINDOW, LOCAL_WINDOW = "sliding_window", "local_attention"
+THINKER = "thinker_config"  # of Qwen-Omni, which holds a part about text
+PARAMS = ("dim", "n_layers", "n_heads")  # by which params.json of Meta is known
+SCALED = "use_scaled_rope"
+TRAINED = "max_trained_positions"  # of Nomic
+STEPS = "use_dynamic_ntk"  # of Qwen-7B
+SCALE = "rope_position_scale"  # of Phi-3-small, by which positions are multiplied
+SCHEMES = ("position_embedding_type", "position_embeddings_type")
+LOCAL_WINDOW = "local_attention"
+COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+# How many layers a group has of which one attends to everything.
+LAYERS = (
+    "sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers",
+    "full_attention_interval",
+)  # fmt: skip
 ATTENTION = "attn_config"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
+CHUNKS = "dual_chunk_attention_config"  # of Qwen2.5-1M
+GAPS = "no_rope_layers"
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
-KINDS = ("layer_types", "no_rope_layers", WINDOW, LOCAL_WINDOW)
+KINDS = ("layer_types", GAPS, WINDOW, LOCAL_WINDOW, "use_sliding_window")
 READ = {
-    *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
+    *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, THINKER, *LATENT, *KINDS, *COUNTS, *LAYERS,
+    ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
-    "position_embedding_type", "rotary", "rotary_value",
+    *SCHEMES, TRAINED, STEPS, SCALE, "rotary", "rotary_value", COMPRESSED, RATIO, CHUNKS,
+    *SWITCHED.values(),
 }  # fmt: skip
+
+
+def _letters(word: str) -> int:
+    """Return a bit for each letter of a word; few letters share one."""
+    bits = 0
+    for letter in set(word):
+        bits |= 1 << (ord(letter) & 63)
+    return bits
+
+
+_BY_LENGTH = {
+    size: [(_letters(one), one) for one in sorted(READ) if len(one) == size]
+    for size in map(len, READ)
+}
 
 # Written like one of these, or about positions, and of no effect on the rotation.
 UNRELATED = {
-    "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
-    "sliding_window_pattern", "_sliding_window_pattern", "no_rope_layer_interval", "use_mrope",
-    "max_window_layers", "rope_dropout", "position_id_per_seconds",
-    "in_channels", "flash_rotary",
+    "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
+    "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
+    "max_source_positions", "max_window_layers", "no_rope_layer_interval", "num_kv_heads",
+    "num_position_embeddings", "original_rope", "position_embedding_size",
+    "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
+    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
+    "v_channels", "v_head_dim",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
@@ -52,23 +95,33 @@ WORDS = {
 }  # fmt: skip
 
 # The keys that each rule reads, beside those that all read.
-COMMON = {"rope_type", "type", BASE, SHARE, "mrope_section", "mrope_interleaved"}
+SECTIONS = ("mrope_section", "xdrope_section")
+COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved"}
 STRETCHED = {"factor", ORIGINAL, "attention_factor"}
+ATTN = "attn_factor"  # which vLLM multiplies by, and transformers does not read
 OF_YARN = {"beta_fast", "beta_slow", "mscale", "mscale_all_dim"}
 RULES: dict[str, set[str]] = {
     "default": set(),
     "linear": {"factor"},
     "dynamic": {"factor"},
     "ntk": {"factor", "alpha", *OF_YARN},
-    "yarn": {*STRETCHED, *OF_YARN, "truncate", "finetuned", "llama_4_scaling_beta", LENGTHS[0]},
+    "fixed-ntk": {"factor"},
+    "yarn": {
+        *STRETCHED, *OF_YARN, ATTN, "truncate", "finetuned", "llama_4_scaling_beta", LENGTHS[0],
+        "apply_yarn_scaling",
+    },
     "longrope": {*STRETCHED, "short_factor", "long_factor", "short_mscale", "long_mscale"},
     "llama3": {"factor", ORIGINAL, "low_freq_factor", "high_freq_factor"},
     "proportional": {"factor"},
-}
+}  # fmt: skip
 SCALING = sorted(set().union(*RULES.values()))  # none of them means anything without a rule
 
 # Other names of rules. M-RoPE is no rule: it says which position rotates which pair.
-SYNONYMS = {"mrope": "default", "su": "longrope", "deepseek_yarn": "yarn"}
+SYNONYMS = {
+    "mrope": "default", "su": "longrope", "deepseek_yarn": "yarn", "xdrope": "dynamic",
+    "ntk": "fixed-ntk",
+}  # fmt: skip
+UNNAMED = ("ntk", "fixed-ntk")  # rules that no configuration names so
 NONE = "none"  # the scheme of layers that do not rotate
 
 
@@ -78,30 +131,34 @@ def refuse_strangers(entries: Entries) -> None:
         key = str(given)
         if key in READ or key in UNRELATED:
             continue
-        near = _closest_key(key)
-        if near is not None:
+        if _is_about_positions(key):
             raise ValueError(
-                f"{entries.path(key)} must be a key that is read, such as {entries.path(near)};"
+                f"{entries.path(key)} must be a key that is read{hint(entries, key, READ)};"
                 f" got {_shown(entries.mapping[given])}"
             )
 
 
-def _closest_key(key: str) -> str | None:
-    """Return the key that is read which another was to be, or None if it is about other things."""
-    word, most = key.lower(), 1 if len(key) < 10 else 2
-    about = WORDS & set(re.split(r"[^a-z]+", word))
-    if not about and (len(key) <= 4 or not any(is_misspelling(word, one, most) for one in READ)):
-        return None
-    near = nearest(key, READ)
-    return near if about or is_misspelling(word, near, most) else None
+def _is_about_positions(key: str) -> bool:
+    """Say whether one of its words is about positions, or it is a slip for a key that is read."""
+    word, most = key.lower(), 1 if len(key) < 10 else SLIP
+    if not WORDS.isdisjoint(re.split(r"[^a-z]+", word)):
+        return True
+    if len(key) <= 4:
+        return False
+    letters = _letters(word)  # most words differ in more of them than so many edits can change
+    return any(
+        (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most)
+        for by in range(-most, most + 1)
+        for own, one in _BY_LENGTH.get(len(word) + by, ())
+    )
 
 
 def type_of(entries: Entries) -> str:
     """Return the rule that a section names."""
     said = {entries.path(key): entries.text(key) for key in ("rope_type", "type")}
     for path, name in said.items():
-        if name is not None and SYNONYMS.get(name, name) not in RULES.keys() - {"ntk"}:
-            allowed = ", ".join(f'"{one}"' for one in RULES if one != "ntk")
+        if name is not None and name not in {*RULES, *SYNONYMS} - {"fixed-ntk"}:
+            allowed = ", ".join(f'"{one}"' for one in RULES if one not in UNNAMED)
             raise ValueError(f"{path} must be one of {allowed}; got {_shown(name)}")
     name = agreed({path: name and SYNONYMS.get(name, name) for path, name in said.items()})
     needing = entries.given(SCALING) if name is None else []

@@ -9,19 +9,39 @@ from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed, is_misspelling
 from posenc.config.families import (
     ASKING,
+    AXES,
+    AXIAL,
     BASE,
+    LABELS,
     LOCAL,
     PARAMETERS,
+    SAME,
     SCALED_WINDOWS,
+    SWITCHED,
+    UNROTATED,
     UNSCALED_WINDOWS,
+    WINDOW,
+    WINDOWS,
 )
-from posenc.config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
+from posenc.config.keys import (
+    COMPRESSED,
+    COUNTS,
+    GAPS,
+    LOCALS,
+    ROTARY,
+    SCHEMES,
+    TEXTS,
+    THINKER,
+    refuse_strangers,
+    type_of,
+)
 from posenc.layers import GAPPED, WINDOWED
 
 LINEAR = "linear_attention"  # layers of this type do not rotate
 TYPES = ("full_attention", "sliding_attention", "chunked_attention", LINEAR)
 ROTATING = ("rope", "rotary")  # the types of positions that are rotations
 WRITTEN = (*ROTATING, "rope_gptj")  # another name, which no model type of transformers asks for
+MOST = 10_000  # layers
 
 
 class Section(NamedTuple):
@@ -29,6 +49,7 @@ class Section(NamedTuple):
 
     entries: Entries
     apart: bool = False  # whether they have a base of their own
+    base_given: bool = True  # whether that base is in the file
 
 
 class Reading(NamedTuple):
@@ -62,45 +83,55 @@ def _has_rule_per_type(parameters: Mapping[str, Any]) -> bool:
 
 def text_of(entries: Entries, notes: list[str]) -> Entries:
     """Return the part of a configuration about text, which may be the whole."""
+    if THINKER in entries:
+        refuse_strangers(entries)
+        entries = entries.within(THINKER)
     parts = entries.given(TEXTS)
     if not parts:
         return entries
     refuse_strangers(entries)
     if len(parts) > 1:
         raise ValueError(
-            f"{parts[1]} must not stand beside {parts[0]}; got {_shown(entries.mapping[parts[1]])}"
+            f"{entries.path(parts[1])} must not stand beside {parts[0]}; got"
+            f" {_shown(entries.mapping[parts[1]])}"
         )
     part = entries.within(parts[0])
     for key in entries.given(ROTARY):
         if key not in part:
             raise ValueError(
-                f"{key} must be in {parts[0]}, which is what is read; got"
+                f"{entries.path(key)} must be in {parts[0]}, which is what is read; got"
                 f" {_shown(entries.mapping[key])} outside of it"
             )
-        agreed({key: entries.mapping[key], part.path(key): part.mapping[key]})
-    notes.append(f"The part about text, {parts[0]}, is read, and no other.")
-    return part
+        agreed({entries.path(key): entries.mapping[key], part.path(key): part.mapping[key]})
+    notes.append(f"The part about text, {part.place.rstrip('.')}, is read, and no other.")
+    whole = entries.text("model_type")
+    if "model_type" in part or whole not in SAME:
+        return part
+    return Entries({**part.mapping, "model_type": SAME[whole]}, part.place)
 
 
 def refuse_others(reading: Reading) -> None:
     """Raise ValueError if the model does not rotate queries and keys."""
     entries = reading.entries
+    if _is_unrotated(reading):
+        return
     if entries.flag("alibi", False) or not entries.flag("rotary", True):
         key = "alibi" if entries.flag("alibi", False) else "rotary"
         raise ValueError(
             f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
             f" rotary positions; got {_shown(entries.mapping[key])}"
         )
-    scheme, asks = entries.text("position_embedding_type"), reading.kind in ASKING
+    key = next(iter(entries.given(SCHEMES)), SCHEMES[0])
+    scheme, asks = entries.text(key), reading.kind in ASKING
     allowed = ROTATING if asks else (None, *WRITTEN)
     if scheme not in allowed and (asks or not reading.known):
         raise ValueError(
-            f'{entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with'
+            f'{entries.path(key)} must be "rope" or "rotary" in a model with'
             f" rotary positions; got {'none' if scheme is None else _shown(scheme)}"
         )
     if scheme not in allowed:
         reading.notes.append(
-            f"position_embedding_type is {_shown(scheme).removesuffix(' (str)')}. transformers does"
+            f"{key} is {_shown(scheme).removesuffix(' (str)')}. transformers does"
             " not read it for this model type, which rotates."
         )
     if not reading.known and not entries.given(ROTARY):
@@ -110,8 +141,36 @@ def refuse_others(reading: Reading) -> None:
         )
 
 
+def _is_unrotated(reading: Reading) -> bool:
+    """Say whether the model type has no rotation, or a key that switches it off."""
+    switch = SWITCHED.get(reading.kind or "")
+    off = switch is not None and not reading.entries.flag(switch, False)
+    return off or reading.kind in UNROTATED
+
+
+def refuse_axes(reading: Reading) -> None:
+    """Raise ValueError if positions have several axes, as in images."""
+    axes = AXES.get(reading.kind or "")
+    rule = reading.entries.mapping.get("rope_parameters")
+    if (
+        axes is None
+        and isinstance(rule, Mapping)
+        and AXIAL in (rule.get("rope_type"), rule.get("type"))
+    ):
+        axes = "height and width"
+    if axes is not None:
+        raise ValueError(
+            f"{reading.entries.path('model_type')} must be of a model that rotates by one axis of"
+            f" positions; got {_shown(reading.entries.mapping.get('model_type'))}, which rotates by"
+            f" {axes}"
+        )
+
+
 def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     """Return the settings by type of layers, None for layers that do not rotate."""
+    if _is_unrotated(reading):
+        _note_unread(reading, [*ROTARY, GAPS], "Its attention does not rotate.")
+        return {None: None}
     entries, defaults = reading.entries, reading.defaults
     nested = entries.within("rope_parameters")
     if _has_rule_per_type(nested.mapping):
@@ -122,17 +181,59 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
             f" model type {_shown(reading.kind)}; got {_shown(dict(nested.mapping))}"
         )
     main = Section(_merged_entries(entries))
-    local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
+    if reading.kind in LABELS:
+        return _compressed_sections(reading, main)
+    local = _local_base(reading)
     if local is not None or LOCAL in defaults:
         rule = main.entries if reading.kind in SCALED_WINDOWS else Entries({})
         found = Entries({**rule.mapping, BASE: local or defaults[LOCAL]}, rule.place)
-        return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
+        sliding = Section(found, apart=True, base_given=local is not None)
+        return {"full_attention": main, "sliding_attention": sliding}
     if reading.kind in UNSCALED_WINDOWS:
         plain = Entries({key: main.entries.mapping[key] for key in main.entries.given([BASE])})
         return {"full_attention": main, "sliding_attention": Section(plain)}
-    if reading.kind in WINDOWED and "sliding_window" in entries:
+    default = WINDOWS.get(reading.kind or "") if WINDOW not in entries.mapping else None
+    if reading.kind in WINDOWED and (WINDOW in entries or default is not None):
         return {"full_attention": None, "sliding_attention": main}
     return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
+
+
+def _note_unread(reading: Reading, keys: Collection[str], why: str) -> None:
+    """Note which keys are given to a model type that does not read them."""
+    given = ", ".join(reading.entries.given(keys))
+    verb = "have" if "," in given else "has"
+    said = f"{why} So {given} {verb} no effect with model type {_quoted(reading)}."
+    if given and said not in reading.notes:
+        reading.notes.append(said)
+
+
+def _quoted(reading: Reading) -> str:
+    return _shown(reading.entries.mapping.get("model_type")).removesuffix(" (str)")
+
+
+def _local_base(reading: Reading) -> float | None:
+    """Return the base of layers with a window, if the model type reads one."""
+    if reading.known and LOCAL not in reading.defaults:
+        _note_unread(reading, LOCALS, "All its layers that rotate have one base.")
+        return None
+    entries = reading.entries
+    local: float | None = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
+    return local
+
+
+def _compressed_sections(reading: Reading, main: Section) -> dict[str | None, Section | None]:
+    """Return the settings of DeepSeek-V4, whose layers that compress have the rule and a base."""
+    entries = reading.entries
+    base = entries.number(COMPRESSED, least=1, above=True)
+    rule = {**main.entries.mapping, BASE: base or reading.defaults[COMPRESSED]}
+    if type_of(main.entries) == "yarn":
+        rule.setdefault("attention_factor", 1.0)
+    plain = {BASE: entries.number(BASE, least=1, above=True) or reading.defaults[BASE]}
+    place = main.entries.place
+    return {
+        "main": Section(Entries(plain, place), apart=True, base_given=BASE in entries),
+        "compress": Section(Entries(rule, place), apart=True, base_given=base is not None),
+    }
 
 
 def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, Section | None]:
@@ -143,21 +244,32 @@ def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, 
             f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
             f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
         )
-    listed = dict.fromkeys(_listed_types(reading)) or parameters.mapping
+    labels = LABELS.get(reading.kind or "", {})
+    types = [labels.get(one, one) for one in listed_types(reading)]
+    listed = dict.fromkeys(types) or parameters.mapping
     for name in parameters.mapping:
-        if name not in listed:
+        if name not in listed and name not in labels.values():
             _refuse_slips(reading, parameters, name, listed)
             raise ValueError(
                 f"{parameters.path(name)} must be about a type in {entries.path('layer_types')};"
                 f" got {_shown(name)}"
             )
-    if entries.given(LOCALS) and parameters.mapping.get("sliding_attention") is None:
+    if (
+        entries.given(LOCALS)
+        and _local_base(reading)
+        and parameters.mapping.get("sliding_attention") is None
+    ):
         key = entries.given(LOCALS)[0]
         raise ValueError(
             f"{entries.path(key)} must have a rope_parameters.sliding_attention to hold for; got"
             f" {_shown(entries.mapping[key])}"
         )
-    return {name: _nested_section(reading, parameters, name) for name in parameters.mapping}
+    sections: dict[str | None, Section | None] = {
+        name: _nested_section(reading, parameters, name) for name in parameters.mapping
+    }
+    if not labels:
+        return sections
+    return {name: one and one._replace(apart=True) for name, one in sections.items()}
 
 
 def _refuse_slips(
@@ -180,12 +292,13 @@ def _nested_section(reading: Reading, parameters: Entries, name: str) -> Section
     section, outer = parameters.within(name), reading.entries
     if name != "sliding_attention":
         return Section(section)
-    places = [(section, BASE), *((outer, key) for key in LOCALS)]
-    local = agreed({one.path(key): one.number(key, least=1, above=True) for one, key in places})
-    local = local or reading.defaults.get(LOCAL)
+    places = [(section, BASE), *((outer, key) for key in LOCALS if _local_base(reading))]
+    given = agreed({one.path(key): one.number(key, least=1, above=True) for one, key in places})
+    local = given or reading.defaults.get(LOCAL)
     if local is None:
         return Section(section)
-    return Section(Entries({**section.mapping, BASE: local}, section.place), apart=True)
+    found = Entries({**section.mapping, BASE: local}, section.place)
+    return Section(found, apart=True, base_given=given is not None)
 
 
 def _merged_entries(entries: Entries) -> Entries:
@@ -201,29 +314,62 @@ def _merged_entries(entries: Entries) -> Entries:
 
 def _has_gaps(reading: Reading) -> bool:
     """Say whether layers are counted that do not rotate."""
-    layers = reading.entries.mapping.get("no_rope_layers")
-    if layers:
-        path = reading.entries.path("no_rope_layers")
-        if not isinstance(layers, list) or any(one not in (0, 1) for one in layers):
-            raise ValueError(f"{path} must be a list of 0 and 1; got {_shown(layers)}")
-        return 0 in layers
-    return reading.kind in GAPPED
+    if reading.known and reading.kind not in GAPPED:
+        _note_unread(reading, [GAPS], "All its layers with attention rotate.")
+        return False
+    layers = listed_gaps(reading)
+    return 0 in layers if layers else reading.kind in GAPPED
 
 
-def _listed_types(reading: Reading) -> list[str]:
+def listed_gaps(reading: Reading) -> list[int]:
+    """Return 1 for each layer that rotates and 0 for others, none if that is not listed."""
+    layers = reading.entries.mapping.get(GAPS) or []
+    path = reading.entries.path(GAPS)
+    if not isinstance(layers, list) or any(one not in (0, 1) for one in layers):
+        raise ValueError(f"{path} must be a list of 0 and 1; got {_shown(layers)}")
+    _check_count(reading, path, layers)
+    return layers
+
+
+def listed_types(reading: Reading) -> list[str]:
     """Return the type of each layer, or none if the configuration does not list them."""
     listed = reading.entries.mapping.get("layer_types") or []
+    path = reading.entries.path("layer_types")
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        path = reading.entries.path("layer_types")
         raise TypeError(f"{path} must be a list of strings; got {_shown(listed)}")
+    _check_count(reading, path, listed)
     return listed
+
+
+def _check_count(reading: Reading, path: str, listed: Collection[object]) -> None:
+    """Raise ValueError if a list has not one entry for each layer."""
+    count = layer_count(reading)
+    if listed and count not in (None, len(listed)):
+        raise ValueError(
+            f"{path} must have one entry for each of {count} layers; got {len(listed)}"
+        )
+
+
+def layer_count(reading: Reading) -> int | None:
+    """Return how many layers the model has, if that is said."""
+    entries = reading.entries
+    count: int | None = agreed({entries.path(key): entries.integer(key) for key in COUNTS})
+    if count is not None and count > MOST:
+        name = entries.given(COUNTS)[0]
+        raise ValueError(f"{entries.path(name)} must be an integer, at most {MOST}; got {count}")
+    return count
+
+
+def is_about_layers_that_count(layers: Mapping[str | None, Section | None]) -> bool:
+    """Say whether layers differ by their number alone: whether it is counted among the gaps."""
+    return "no_rope" in layers
 
 
 def chosen_layers(
     reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
 ) -> str | None:
     """Return the name of the layers that are asked about."""
-    attending = {one for one in _listed_types(reading) if one.endswith("attention")} - {LINEAR}
+    attending = {one for one in listed_types(reading) if one.endswith("attention")} - {LINEAR}
     names = [*layers] if None not in layers else sorted(attending)
     if asked is not None:
         if not isinstance(asked, str):
@@ -234,6 +380,8 @@ def chosen_layers(
             raise ValueError(f"layer_type must be {allowed}; got {_shown(asked)}")
         return asked if None not in layers else None
     rotating = [name for name, section in layers.items() if section is not None]
+    if not rotating:
+        return next(iter(layers))
     chosen = "full_attention" if "full_attention" in rotating else rotating[0]
     if len(layers) > 1:
         others = " and ".join(f'"{name}"' for name in layers if name != chosen)

@@ -8,25 +8,31 @@ from typing import Any, NamedTuple
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
 from posenc.config.families import (
-    NARROW,
+    BASE,
+    META,
+    META_RULE,
     SAME,
-    SCALED_WINDOWS,
-    WIDE_WINDOW,
+    WIDTH,
     defaults_of,
     layout_of,
 )
 from posenc.config.head import Head, head_of
-from posenc.config.keys import LOCAL_WINDOW, NONE, WINDOW, refuse_strangers
+from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, refuse_strangers
 from posenc.config.layers import (
     Reading,
     Section,
     chosen_layers,
     completed,
     layers_of,
+    refuse_axes,
     refuse_others,
     text_of,
 )
 from posenc.config.rule import Rule, promised_length, rule_of
+from posenc.config.stack import Stack, stack_of, window_of
+
+# What is said of a model type that is not known, on standard error as well.
+UNKNOWN = "which of its layers rotate, if any, is open. It is read as if all did, as in Llama."
 
 
 class Place(NamedTuple):
@@ -36,6 +42,7 @@ class Place(NamedTuple):
     section: Entries  # the part of it about these layers
     window: int | None  # how many positions back these layers attend, if not to all
     layers: Mapping[str | None, Section | None]  # all types of layers
+    kind: str | None  # the model type, as families.py names it
 
 
 class Found(NamedTuple):
@@ -48,6 +55,7 @@ class Found(NamedTuple):
     interleaved_sections: bool
     layer_type: str | None
     layer_types: tuple[str, ...]
+    stack: Stack
     notes: list[str]
     place: Place
 
@@ -55,17 +63,19 @@ class Found(NamedTuple):
 def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     """Return what a configuration says about one type of layers."""
     notes: list[str] = []
-    entries = text_of(Entries(config), notes)
+    entries = text_of(_translated(Entries(config), notes), notes)
     kind = entries.text("model_type")
     kind = SAME.get(kind or "", kind)
     defaults = defaults_of(kind)
     reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
+    refuse_axes(reading)
     refuse_strangers(entries)
     refuse_others(reading)
     reading = completed(reading)
     entries = reading.entries
     if entries.flag("rotary_value", False):
         notes.append("Values are rotated too.")
+    _note_unknown(reading)
     layers = layers_of(reading)
     chosen = chosen_layers(reading, layers, layer_type)
     section = layers[chosen]
@@ -83,26 +93,40 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
         section is not None and section.entries.flag("mrope_interleaved", False),
         chosen if chosen is not None else layer_type,
         tuple(name for name in layers if name is not None),
+        stack_of(reading, layers, chosen, layer_type),
         notes,
         Place(
             entries,
             Entries({}) if section is None else section.entries,
-            _window(reading, layer_type if chosen is None else chosen),
+            window_of(reading, layer_type if chosen is None else chosen),
             layers,
+            kind,
         ),
     )
 
 
-def _window(reading: Reading, layer_type: str | None) -> int | None:
-    """Return how many positions these layers attend to at most, or None if to all."""
-    if layer_type == "sliding_attention" and reading.kind in SCALED_WINDOWS:
-        half = (reading.entries.integer(LOCAL_WINDOW) or WIDE_WINDOW) // 2
-        # The decoder counts the token itself, the encoder tokens on either side of it.
-        return max(half, 1) + (reading.kind == "modernbert")
-    everywhere = reading.kind in NARROW and "layer_types" not in reading.entries
-    if layer_type == "sliding_attention" or everywhere:
-        return reading.entries.integer(WINDOW)
-    return None
+def _translated(entries: Entries, notes: list[str]) -> Entries:
+    """Return the keys of params.json, as Meta publishes it, with a type and a rule."""
+    is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
+    if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
+        return entries
+    notes.append("The keys are those of params.json, as Meta publishes it; its code is followed.")
+    rule = {"rope_scaling": META_RULE} if entries.flag(SCALED, False) else {}
+    rest = {key: value for key, value in entries.mapping.items() if key != SCALED}
+    return Entries({**rest, **rule, "model_type": META}, entries.place)
+
+
+def _note_unknown(reading: Reading) -> None:
+    """Note that nothing is known of a model type."""
+    if reading.known:
+        return
+    kind = reading.entries.text("model_type")
+    said = (
+        "No model type is given"
+        if kind is None
+        else f"Model type {_shown(kind).removesuffix(' (str)')} is not known"
+    )
+    reading.notes.append(f"{said}: {UNKNOWN}")
 
 
 def _layout(reading: Reading, head: Head) -> str | None:
@@ -128,15 +152,16 @@ def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[in
     """Return how many pairs each axis of positions rotates, which must add up."""
     if section is None:
         return None
-    if "mrope_section" not in section.entries:
+    entries = section.entries
+    given = agreed({entries.path(key): entries.mapping.get(key) for key in SECTIONS})
+    if given is None:
         kinds = (section.entries.text("type"), section.entries.text("rope_type"))
         asking = 'type "mrope"' if "mrope" in kinds else "mrope_interleaved"
         if "mrope" in kinds or "mrope_interleaved" in section.entries:
             path = section.entries.path("mrope_section")
             raise ValueError(f"{path} must be given with {asking}; got none")
         return None
-    entries = section.entries
-    path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]
+    path = entries.path(entries.given(SECTIONS)[0])
     if not isinstance(given, list | tuple):
         raise TypeError(f"{path} must be a list of integers; got {_shown(given)}")
     each = Entries({str(i): one for i, one in enumerate(given)}, f"{path}.")

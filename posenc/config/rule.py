@@ -7,16 +7,22 @@ from typing import Any, NamedTuple
 
 from posenc._arguments import LARGEST, _shown
 from posenc.config.entries import Entries, agreed, refuse_unknown
-from posenc.config.families import ALPHA, BASE, ORIGINAL, SHARE, WIDTH
+from posenc.config.families import ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH
 from posenc.config.head import Head
 from posenc.config.keys import (
     ATTENTION,
+    ATTN,
     BASES,
+    CHUNKS,
     COMMON,
     LENGTHS,
     OF_YARN,
+    RATIO,
     RULES,
     SAME_LENGTHS,
+    SCALE,
+    STEPS,
+    TRAINED,
     type_of,
 )
 from posenc.config.layers import Reading, Section
@@ -34,6 +40,7 @@ class Rule(NamedTuple):
     attention_factor: float = 1.0
     softmax_factor: float = 1.0
     settings: Mapping[str, Any] = {}
+    base_given: bool = True  # whether the base is in the file
 
 
 def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
@@ -41,19 +48,27 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
     entries = section.entries
     kind = type_of(entries)
     scheme = "ntk" if kind == "dynamic" and "alpha" in entries else kind
+    if scheme == "fixed-ntk" and reading.known and reading.kind not in FIXED:
+        raise ValueError(
+            f'{entries.path("type")} must not be "ntk" with model type {_shown(reading.kind)},'
+            " which has no such rule"
+        )
     if scheme == "ntk" and reading.known and reading.kind not in ALPHA:
         raise ValueError(
             f"{entries.path('alpha')} must be in a configuration of HunYuan, which alone reads it;"
             f" got model type {_shown(reading.kind)}"
         )
     refuse_unknown(entries, COMMON | RULES[scheme], f'rope_type "{kind}"')
+    if scheme == "default":
+        scheme = _outer_scheme(reading)
     if kind == "dynamic" and head.rotary_d < 4:
         raise ValueError(
             f'{WIDTH} must be 4 or more with rope_type "{kind}"; got a rotated width of'
             f" {head.rotary_d}"
         )
-    base, length = _base_of(reading, section), promised_length(reading.entries)
-    rule = READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    (base, given), length = _base_of(reading, section), promised_length(reading.entries)
+    start = Rule(scheme, base, 1.0, length, length, base_given=given)
+    rule = READERS[scheme](reading, entries, head, start)
     if rule.length is not None and rule.length > LARGEST:
         raise ValueError(
             f"{entries.path('factor')} must promise at most 2**53 positions; got {rule.factor:g}"
@@ -61,8 +76,19 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
     return rule
 
 
-def _base_of(reading: Reading, section: Section) -> float:
-    """Return the base, which a model type may take for given."""
+def _outer_scheme(reading: Reading) -> str:
+    """Return the rule that a key outside of a section names, as in code that comes with weights."""
+    if reading.entries.flag(STEPS, False) and (reading.kind in STEPPING or not reading.known):
+        return "ntk-steps"
+    return (
+        "linear"
+        if reading.entries.number(SCALE, least=0, above=True) not in (None, 1)
+        else "default"
+    )
+
+
+def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
+    """Return the base, which a model type may take for given, and whether the file has it."""
     entries = section.entries
     bases = {entries.path(BASE): entries.number(BASE, least=1, above=True)}
     if not section.apart:
@@ -80,7 +106,8 @@ def _base_of(reading: Reading, section: Section) -> float:
         reading.notes.append(
             f"{BASE} is not given. transformers takes {base:.15g} for this model type."
         )
-    elif given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
+        return _times_ratio(reading, base), False
+    if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
             f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
             " as DeepSpeed did (PR 8345)."
@@ -90,7 +117,24 @@ def _base_of(reading: Reading, section: Section) -> float:
         if reading.known:
             said += f", as transformers 5.24 does: {reading.defaults[BASE]:.15g}"
         reading.notes.append(f"{said}.")
-    return base
+    completed = reading.completed and section.entries.place.startswith("rope_parameters.")
+    return _times_ratio(reading, base), section.base_given and not completed
+
+
+def _times_ratio(reading: Reading, base: float) -> float:
+    """Return the base times `rope_ratio`, if that is given."""
+    ratio = reading.entries.number(RATIO, least=0, above=True)
+    if ratio is None:
+        return base
+    if reading.kind not in MULTIPLIED:
+        raise ValueError(
+            f"{reading.entries.path(RATIO)} must be a key that is read, as with model type"
+            f' "chatglm" alone; got {_shown(reading.entries.mapping[RATIO])}'
+        )
+    reading.notes.append(
+        f"{RATIO} multiplies the base, as in the code of ChatGLM (rtp-llm, chat_glm_v3.py)."
+    )
+    return base * ratio
 
 
 def _is_inside(reading: Reading) -> bool:
@@ -108,16 +152,18 @@ def _base_of_attention(entries: Entries) -> dict[str, float | None]:
 
 def promised_length(entries: Entries) -> int | None:
     """Return the length that a configuration promises."""
-    agreed({entries.path(key): entries.integer(key) for key in SAME_LENGTHS})
+    given = {entries.path(key): entries.integer(key) for key in SAME_LENGTHS}
+    if TRAINED in entries:  # one of them is the trained length
+        return max((length for length in given.values() if length), default=None)
+    agreed(given)
     return next((entries.integer(key) for key in LENGTHS if key in entries), None)
 
 
 def _original(reading: Reading, entries: Entries, length: int | None) -> int | None:
     """Return the length before the context was extended."""
     outer = reading.entries
-    original: int | None = agreed(
-        {x.path(ORIGINAL): x.integer(ORIGINAL, least=2) for x in (outer, entries)}
-    )
+    places = [(outer, ORIGINAL), (outer, TRAINED), (entries, ORIGINAL)]
+    original: int | None = agreed({x.path(key): x.integer(key, least=2) for x, key in places})
     if original is not None and length is not None and length < original:
         raise ValueError(
             f"{outer.path(LENGTHS[0])} must be at least {ORIGINAL}, {original}; got {length}"
@@ -149,12 +195,26 @@ def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
 
 
 def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
-    original = _original(reading, entries, rule.length)
+    original = _original(reading, entries, rule.length) or _chunked_length(reading)
     return rule._replace(trained_length=original or rule.length)
 
 
+def _chunked_length(reading: Reading) -> int | None:
+    """Return the length before attention went by chunks, as in Qwen2.5-1M."""
+    chunks = reading.entries.within(CHUNKS)
+    original = chunks.integer(ORIGINAL, least=2)
+    if original is not None:
+        reading.notes.append(
+            f"{chunks.path(ORIGINAL)} is {original}. vLLM attends by chunks, so that no distance is"
+            " longer; transformers does not read it."
+        )
+    return original
+
+
 def _read_linear(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
-    original, factor = _original(reading, entries, rule.length), _factor(entries)
+    original = _original(reading, entries, rule.length)
+    scale = reading.entries.number(SCALE, least=0, above=True)
+    factor = _factor(entries) if scale is None else 1 / scale
     if original is None and factor != 1:
         reading.notes.append(
             f'With "linear", {LENGTHS[0]} is the length before scaling to some, and after it to'
@@ -172,6 +232,25 @@ def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) ->
         " it has met, and keys in its cache keep older ones (issue 25104)."
     )
     return rule._replace(factor=factor, length=int(trained * factor))
+
+
+def _read_steps(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    trained = reading.entries.integer("seq_length") or rule.length
+    reading.notes.append(
+        f"Beyond {trained} positions the base is larger, by powers of two of the length: the code"
+        " of Qwen-7B, whose scores are also scaled by the logarithm of the position if"
+        " use_logn_attn says so."
+    )
+    return rule._replace(trained_length=_required_length(reading, trained, STEPS))
+
+
+def _read_fixed_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    reading.notes.append(
+        "The base is larger at every length, and all pairs are slowed beside:"
+        " NTKScalingRotaryEmbedding in the code that comes with the weights, and in vLLM."
+        " transformers has no such rule."
+    )
+    return rule._replace(factor=_factor(entries))
 
 
 def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
@@ -237,7 +316,19 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
             "The ramp is not truncated to integer pairs. mlx-lm 0.32.2 and llama.cpp truncate it"
             " all the same; vLLM did before PR 28244."
         )
+    if not entries.flag("apply_yarn_scaling", True):
+        reading.notes.append(
+            "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled."
+            " transformers does not read it."
+        )
     attention, softmax = _yarn_factors(reading, entries, head, factor)
+    attn = entries.number(ATTN, least=0, above=True)
+    if attn is not None:
+        reading.notes.append(
+            f"{ATTN} is {attn:g}. transformers does not read it; vLLM and SGLang multiply the"
+            f" attention factor by it, which makes {attention * attn:.10g}. attention_factor is"
+            " another setting: the factor itself."
+        )
     return rule._replace(
         factor=factor,
         trained_length=trained,
@@ -335,6 +426,8 @@ READERS: dict[str, Callable[[Reading, Entries, Head, Rule], Rule]] = {
     "linear": _read_linear,
     "dynamic": _read_dynamic,
     "ntk": _read_ntk,
+    "ntk-steps": _read_steps,
+    "fixed-ntk": _read_fixed_ntk,
     "yarn": _read_yarn,
     "longrope": _read_longrope,
     "llama3": _read_llama3,

@@ -18,6 +18,7 @@ from scripts.book.data import load
 from scripts.book.models import Model, Value
 
 FILE = DATA / "configurations.yml"
+NOT_READ = DATA / "not_read.yml"
 WINDOWED = "sliding_attention"
 
 
@@ -69,6 +70,12 @@ def rule(layers: RotaryConfig) -> dict[str, Any] | None:
     if layers.scheme == "default":
         return None
     return {"kind": layers.scheme} | ({"factor": layers.factor} if layers.factor != 1 else {})
+
+
+def not_read() -> dict[str, str]:
+    """Return the model types of transformers that are not read yet, or not compared, and why."""
+    found: dict[str, str] = load(NOT_READ)
+    return found
 
 
 def configurations(path: Path = FILE) -> tuple[Configuration, ...]:

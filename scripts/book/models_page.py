@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from posenc import RotaryConfig
-from scripts.book.configurations import Configuration, configurations, turning
+from scripts.book.configurations import Configuration, configurations, not_read, turning
 from scripts.book.configurations import rule as rule_of
 from scripts.book.evaluate import corrected_page
 from scripts.book.models import Model, Source, Value, families, models, sources
@@ -53,7 +53,8 @@ LABELS = {
 
 def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
-    return corrected_page(filled("models", numbers=NUMBERS, **WORDS))
+    unread = [{"model type": f"`{kind}`", "why": why} for kind, why in not_read().items()]
+    return corrected_page(filled("models", numbers=NUMBERS, unread=unread, **WORDS))
 
 
 def tables() -> dict[str, list[Model]]:

@@ -59,7 +59,8 @@ MADE = {
         reads=ALL,
     ),
     "reference/models.md": Made(
-        "book.models_page", ("docs/data/models.yml", "docs/data/configurations.yml")
+        "book.models_page",
+        ("docs/data/models.yml", "docs/data/configurations.yml", "docs/data/not_read.yml"),
     ),
     "reference/names.md": Made("book.names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(

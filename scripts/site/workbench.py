@@ -22,7 +22,7 @@ from mkdocs.structure.files import File, Files
 
 from posenc import _arguments
 from posenc import layers as below
-from posenc.config import entries, explain, families, head, keys, layers
+from posenc.config import entries, explain, families, head, keys, layers, reading, stack
 from posenc.rotary import scaling
 from scripts.book import configurations
 
@@ -34,13 +34,22 @@ MODULES = {
     "layers": {
         "GAPPED": below.GAPPED,
         "LINEAR": layers.LINEAR,
+        "MOST": layers.MOST,
         "TYPES": layers.TYPES,
         "ROTATING": layers.ROTATING,
+        "RULES": below.RULES,
         "WINDOWED": below.WINDOWED,
         "WRITTEN": layers.WRITTEN,
     },
     "head": {"WIDEST": head.WIDEST},
-    "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST, "LONG": entries.LONG},
+    "entries": {
+        "LIMIT": entries.LIMIT,
+        "LARGEST": _arguments.LARGEST,
+        "LONG": entries.LONG,
+        "SLIP": entries.SLIP,
+    },
+    "reading": {"UNKNOWN": reading.UNKNOWN},
+    "stack": {"FULL": stack.FULL, "SLIDING": stack.SLIDING, "STILL": stack.STILL},
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,

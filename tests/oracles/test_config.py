@@ -23,6 +23,8 @@ from posenc.config.families import (
     LOCAL,
     PARAMETERS,
     SHARE,
+    SWITCHED,
+    TAILS,
     WIDE,
     WIDTH,
     defaults_of,
@@ -349,6 +351,9 @@ def test_defaults_are_those_of_the_model_type(kind: str) -> None:
     peer = config_class(kind)
     ours = defaults_of(kind) or {}
     base = getattr(peer, "default_theta", ours[BASE])
+    if kind == "mimo_v2_flash":  # its defaults are whole rules, with these bases
+        rules = peer().rope_parameters
+        base = {"global": rules["full_attention"][BASE], "local": rules["sliding_attention"][BASE]}
     if isinstance(base, dict):
         assert (ours[BASE], ours[LOCAL]) == (base["global"], base["local"])
     else:
@@ -365,6 +370,10 @@ def test_defaults_are_those_of_the_model_type(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted({*FAMILIES} - {"roformer"}))
 def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     ours = (defaults_of(kind) or {})[SHARE]
+    if kind in TAILS:
+        peer = config_class(kind)()
+        assert ours == peer.qk_rope_head_dim / peer.head_dim
+        return
     nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
     peer = config_class(kind)(**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
     found = getattr(peer, "rope_parameters", None) or {}
@@ -377,8 +386,9 @@ def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     assert {one.get("partial_rotary_factor", 1.0) for one in plain} == {ours}
 
 
+ROTATING = {"position_embedding_type": "rope", "position_embeddings_type": "rotary"}
 # Where the default configuration has no head_dim, and hidden_size is no multiple of the heads.
-UNEVEN = ("glm4_moe", "glm4v_moe_text")
+UNEVEN = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -386,9 +396,12 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
     """None of its keys is taken for a slip, and the base is its own."""
     config = config_class(kind)().to_dict()
     if kind in ASKING:
-        with pytest.raises(ValueError, match="position_embedding_type must be"):
+        with pytest.raises(ValueError, match=r"position_embeddings?_type must be"):
             read_config(config)
-        config["position_embedding_type"] = "rope"
+        config |= ROTATING
+    if kind in SWITCHED:
+        assert read_config(config).scheme == "none"
+        config[SWITCHED[kind]] = True
     if kind in UNEVEN:
         with pytest.raises(ValueError, match="hidden_size must be a multiple"):
             read_config(config)
@@ -401,7 +414,7 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
 
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_without_rope_parameters_the_default_rule_of_a_model_type_is_read(kind: str) -> None:
-    whole = config_class(kind)().to_dict() | {"position_embedding_type": "rope"}
+    whole = config_class(kind)().to_dict() | ROTATING
     whole |= {"head_dim": 128} if kind in UNEVEN else {}
     bare = {key: value for key, value in whole.items() if key != "rope_parameters"}
     for layer_type in read_config(whole).layer_types or (None,):
@@ -431,7 +444,9 @@ def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
         layouts = {"interleaved"}
     if kind == "gpt_oss":
         layouts = {"half"} if "torch.chunk(x, 2, dim=-1)" in source else set()
-    config = {"model_type": kind, "head_dim": 80, "position_embedding_type": "rope"}
+    if "rotated_states_begin" in source:
+        layouts = {"half"}
+    config = {"model_type": kind, "head_dim": 80, **ROTATING}
     if kind in LATENTS:
         config = {"model_type": kind, "qk_rope_head_dim": 64}
     if kind in CHOOSING:

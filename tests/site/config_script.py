@@ -116,7 +116,7 @@ def command_answer(text: str, length: int | None = None) -> Answer:
     """Return what the command answers about a file in the current folder with this text."""
     Path(NAME).write_text(text, encoding="utf-8")
     status, said, error = _printed(length, as_json=False)
-    if error:
+    if status == 2:
         return Answer(status, None, error.removeprefix(f"posenc config {NAME}: ").strip(), None)
     return Answer(status, said.rstrip("\n"), None, _printed(length, as_json=True)[1].rstrip("\n"))
 

@@ -138,7 +138,7 @@ def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page
         expect(bench.locator("#wb-error")).to_be_empty()
     bench.get_by_role("textbox", name="length asked about").fill("many")
     expect(bench.locator("#wb-length-error")).to_have_text(
-        "argument --length: invalid int value: 'many'"
+        "argument --length: invalid length value: 'many'"
     )
 
 

@@ -97,6 +97,8 @@ function findings(found, rules) {
     const isLonger = rules.some(({ name, slowed }) => name === "interpolation" && slowed[0] > 1);
     const tables = [pairs(found), ...(isLonger ? [comparison(rules)] : [])];
     parts.push(facts(found), make("div", { className: "tables" }, ...tables));
+  } else {
+    parts.push(facts(found));
   }
   if (found.notes.length) parts.push(...notes(found));
   return make("section", {}, ...parts);

@@ -8,12 +8,18 @@ import { Refusal, dumps, oneLine } from "./python.js";
 export const [HEALTHY, ILL, COULD_NOT_TELL] = [0, 1, 2]; // exit statuses
 export const FILE = "config.json"; // the name under which the text is read
 
+// A number of times 1024, or of its square.
+const TIMES = { "": 1n, k: 2n ** 10n, m: 2n ** 20n };
+
 /** The length that is asked about, a BigInt, from what stands in a field; null if nothing does. */
 export function lengthIn(text) {
   const written = text.trim();
   if (!written) return null;
-  if (/^[+-]?\d+(_\d+)*$/.test(written)) return BigInt(written.replace(/[+_]/g, ""));
-  throw new Refusal(`argument --length: invalid int value: '${written}'`);
+  const [, digits, unit] = written.match(/^([+-]?\d+(?:_\d+)*)\s*([km]?)$/i) ?? [];
+  if (digits === undefined) {
+    throw new Refusal(`argument --length: invalid length value: '${written}'`);
+  }
+  return BigInt(digits.replace(/[+_]/g, "")) * TIMES[unit.toLowerCase()];
 }
 
 /** What is read and computed for each type of layers, or the error, and the exit status. */

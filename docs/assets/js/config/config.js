@@ -16,10 +16,17 @@ import { keys } from "./tables.js";
 
 /** The settings that a configuration, a Map, gives the layers of one type. Integers are BigInts. */
 export function readConfig(config, layerType = null) {
-  const { rule, head, ...found } = read(config, layerType);
+  const { rule, head, stack, ...found } = read(config, layerType);
   const rotaryD = rule.scheme === keys.NONE ? 0n : head.rotaryD;
-  return { ...found, ...rule, d: head.d, rotaryD };
+  return { ...found, ...rule, ...stackNames(stack), d: head.d, rotaryD };
 }
+
+const stackNames = ({ rotates, layers, windowed, count }) => ({
+  rotates,
+  numbers: layers,
+  windowed,
+  count,
+});
 
 /** The frequency of each rotated pair in a sequence of this length, a BigInt; null for any up to
     the trained length. */
@@ -30,10 +37,17 @@ export function frequenciesOf(config, length = null) {
   return COMPUTED[config.scheme](Number(config.rotaryD), about, asked);
 }
 
+/** By how much Qwen-7B enlarges the base: 1, 3, 7, ... as the length doubles. */
+const stepOf = (length, trained) =>
+  Math.max(2 ** Math.ceil(Math.log2(length / trained) + 1) - 1, 1);
+
 const COMPUTED = {
   [keys.NONE]: () => [],
   default: (d, { base }) => frequencies(d, base),
   linear: (d, { base, factor }) => interpolated(d, factor, base),
+  "fixed-ntk": (d, { base, factor }) =>
+    frequencies(d, base * factor).map((one) => one / factor ** (2 / d)),
+  "ntk-steps": (d, { base, trained }, length) => ntk(d, stepOf(length, trained), base),
   ntk: (d, { base, factor }) => ntk(d, factor, base),
   dynamic: (d, about, length) => dynamic(d, length, about),
   yarn: (d, about) => yarn(d, about),

@@ -1,7 +1,7 @@
 // posenc/config/entries.py: typed entries, each named in errors by where it stands.
 
 import { loads } from "./json.js";
-import { nearest } from "./nearest.js";
+import { alike, nearest } from "./nearest.js";
 import { Refusal, equals, general, isMissing, isNumber, isObject, shown } from "./python.js";
 import { entries as limits } from "./tables.js";
 
@@ -149,10 +149,16 @@ export function agreed(values) {
 export function refuseUnknown(entries, known, where) {
   for (const key of entries.all()) {
     if (known.has(key)) continue;
-    const near = entries.path(nearest(key, known));
     throw new Refusal(
-      `${entries.path(key)} must be a key that ${where} reads, such as ${near};` +
+      `${entries.path(key)} must be a key that ${where} reads${hint(entries, key, known)};` +
         ` got ${shown(entries.mapping.get(key))}`,
     );
   }
+}
+
+/** Words that name the known key that another was to be, none if that is not clear. */
+export function hint(entries, key, known) {
+  const near = nearest(key, known);
+  const isNear = alike(key.toLowerCase(), near, Number(limits.SLIP));
+  return isNear ? `, such as ${entries.path(near)}` : "";
 }

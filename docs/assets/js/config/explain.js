@@ -9,7 +9,7 @@ import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
 const { LENGTHS, NONE, SAME_LENGTHS } = keys;
-const { ORIGINAL, RULELESS } = families;
+const { ORIGINAL, RULELESS, WIDTH: HEAD_WIDTH, WIDTHLESS } = families;
 const { EXTENSIBLE } = explain;
 const [SHOWN, WIDTH, LARGE] = [explain.SHOWN, explain.WIDTH, explain.LARGE].map(Number);
 
@@ -26,10 +26,15 @@ export function explained(config, length = null) {
   return {
     model_type: config.place.entries.text("model_type"),
     layer_type: config.layerType,
+    rotates: config.rotates,
+    layers: config.numbers,
+    windowed_layers: config.windowed,
+    layer_count: config.count,
     scheme: config.scheme,
     d: config.d,
     rotary_d: config.rotaryD,
     base: config.base,
+    base_given: config.baseGiven,
     layout: config.layout,
     factor: config.factor,
     trained_length: config.trainedLength,
@@ -66,12 +71,13 @@ function pairsOf(config, asked) {
   const [omega, length] = training(config, plain);
   const isKnown = length !== null && asked !== null;
   const trained = isKnown ? within(config, length) : Number(length);
-  const slow = isKnown ? neverRound(omega, trained) : [];
+  const moves = now.map((one) => one > 0);
+  const slow = isKnown ? neverRound(omega, trained).map((one, i) => one && moves[i]) : [];
   const fresh = isKnown ? unseenOf(config, plain, asked) : [];
   return now.map((frequency, i) => ({
     pair: BigInt(i),
     frequency,
-    turns: length === null ? null : (trained * omega[i]) / (2 * Math.PI),
+    turns: length === null ? null : (trained * omega[i] * moves[i]) / (2 * Math.PI),
     slowed: Number.isFinite(plain[i] / frequency) ? plain[i] / frequency : null,
     never_round: slow[i] ?? false,
     unseen: fresh[i] ?? false,
@@ -102,7 +108,7 @@ function unseenOf(config, plain, asked) {
 /** The entries to change for more positions than met, or null if there are none. A model without a
     rule gets YaRN's, beside what its section says; one with a rule that has a factor a larger. */
 function remedy(config, asked, met) {
-  const { entries, section, layers } = config.place;
+  const { entries, section, layers, kind } = config.place;
   const inside = section.place.startsWith(entries.place)
     ? section.place.slice(entries.place.length)
     : section.place;
@@ -114,6 +120,7 @@ function remedy(config, asked, met) {
   if (factor > LARGE && isDynamic) return null;
   // Dynamic NTK goes by the trained length, and promises what its factor says.
   const found = new Map(isDynamic ? [] : lengthsOf(entries).map((name) => [name, asked]));
+  if (WIDTHLESS.includes(kind) && !entries.has(HEAD_WIDTH)) found.set(HEAD_WIDTH, config.d);
   const rule = extended(config, asked, factor);
   if (inner !== undefined) {
     return found.set(key, new Map([...entries.mapping.get(key), [inner, rule]]));
@@ -174,9 +181,12 @@ function extended({ place, scheme, base, trainedLength }, asked, factor) {
 /** The numbers in words, under the name of the configuration. */
 export function worded(name, found) {
   const lines = [`${titleOf(name, found)}: ${schemeOf(found)}`, ""];
+  const facts = factsOf(found).flatMap(([what, text]) =>
+    wrap(text, WIDTH, `  ${what.padEnd(10)}`, " ".repeat(12)),
+  );
+  lines.push(...facts, "");
   if (found.scheme !== NONE) {
-    const facts = factsOf(found).map(([what, text]) => `  ${what.padEnd(10)}${text}`);
-    lines.push(...facts, "", ...tableOf(found), "", ...wrap(verdictOf(found), WIDTH, "  "), "");
+    lines.push(...tableOf(found), "", ...wrap(verdictOf(found), WIDTH, "  "), "");
   }
   if (found.wrong) lines.push(...settings(found), "");
   const notes = found.notes.flatMap((note) => wrap(printable(note), WIDTH, "  - ", "    "));
@@ -189,10 +199,11 @@ export function titleOf(name, { layer_type: type }) {
 }
 
 /** The rule, its factor and the base. */
-export function schemeOf({ scheme, factor, base }) {
+export function schemeOf({ scheme, factor, base, base_given: isGiven }) {
   if (scheme === NONE) return "no rotation";
   const scaled = factor === 1 ? "" : `, factor ${general(factor, 10)}`;
-  return `${scheme}${scaled}, base ${grouped(general(base, 10))}`;
+  const given = isGiven ? "" : ", not in the file";
+  return `${scheme}${scaled}, base ${grouped(general(base, 10))}${given}`;
 }
 
 /** Facts about widths, lengths and factors, [what, text]. */
@@ -211,8 +222,11 @@ export function factsOf(found) {
   if (found.softmax_factor !== 1) {
     scores += `, all scores times ${general(found.softmax_factor, 10)}`;
   }
+  if (found.scheme === NONE) return [["layers", layersOf(found)]];
+  const moving = movingOf(found);
   const rows = [
-    ["head", `${found.d} wide, ${found.rotary_d} rotated, ${found.pairs.length} pairs, ${layout}`],
+    ["layers", layersOf(found)],
+    ["head", `${found.d} wide, ${2 * moving} rotated, ${moving} pairs, ${layout}`],
     ["lengths", lengths.join(", ")],
     ["scores", scores],
   ];
@@ -221,6 +235,39 @@ export function factsOf(found) {
     rows.push(["sections", `${found.sections.join(" + ")} pairs, ${how}`]);
   }
   return rows;
+}
+
+/** How many pairs do not stand still. */
+const movingOf = ({ pairs }) => pairs.filter(({ frequency }) => frequency > 0).length;
+
+/** Which layers this is about, by number, and which of them have a window. */
+function layersOf({ rotates, layers, windowed_layers: windowed, layer_count: count }) {
+  const verb = rotates === false ? "do not rotate" : "rotate";
+  if (rotates === null) return withWindows("which rotate is not known", windowed, null);
+  if (layers === null && count === null) return "how many there are is not said";
+  if (layers === null) return `which of the ${count} ${verb} is not known`;
+  const isAll = BigInt(layers.length) === count;
+  if (rotates === false && isAll) return `none of ${count} rotates`;
+  const said = isAll ? `all ${count}` : `${numbered(layers)} of ${count}`;
+  return withWindows(`${said} ${verb}`, windowed, layers);
+}
+
+function withWindows(said, windowed, layers) {
+  if (!windowed?.length) return said;
+  const isAll = windowed.length === layers?.length;
+  return `${said}; with a window: ${isAll ? "all of them" : numbered(windowed)}`;
+}
+
+/** Numbers in words, runs of them by their ends. */
+export function numbered(numbers) {
+  const runs = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    if (run && number === run.at(-1) + 1n) run.push(number);
+    else runs.push([number]);
+  }
+  const part = (run) => (run.length > 2 ? `${run[0]}-${run.at(-1)}` : run.join(", "));
+  return runs.map(part).join(", ") || "none";
 }
 
 /** The heads of the table of pairs. */
@@ -255,9 +302,11 @@ export function verdictOf(found) {
   const whole = found.trained_length || found.length;
   if (!whole) return "No length is said, so which pairs complete a turn in training is open.";
   const trained = grouped(least(whole, found.window));
+  const moving = movingOf(found);
+  const still = found.pairs.length - moving;
   const said =
-    `${found.never_round} of ${found.pairs.length} pairs complete no turn within ${trained}` +
-    ` positions. In ${grouped(found.asked_length)}, `;
+    `${found.never_round} of ${moving} pairs complete no turn within ${trained} positions.` +
+    `${still ? ` ${still} more stand still.` : ""} In ${grouped(found.asked_length)}, `;
   if (found.unseen) return `${said}${found.unseen} meet angles that are new.`;
   return `${said}none meets an angle that is new.`;
 }

@@ -6,7 +6,7 @@ import { typeOf } from "./keys.js";
 import { Refusal, general, shown, truncated } from "./python.js";
 import { families, head as limits, keys } from "./tables.js";
 
-const { LATENTS, SHARE, WIDE, WIDTH } = families;
+const { DOUBLED, LATENTS, SHARE, TAILS, WIDE, WIDTH } = families;
 const { HEADS, HIDDEN, LATENT, SHARES, WIDTHS } = keys;
 
 const partOf = (d, share) => truncated(Number(d) * share);
@@ -16,15 +16,17 @@ const partOf = (d, share) => truncated(Number(d) * share);
 export function headOf(reading, section, layerType) {
   const { entries, defaults, notes } = reading;
   const latent = entries.integer(LATENT[0]);
-  if (latent !== null) return latentHead(reading, section, latent);
+  const isTail = TAILS.includes(reading.kind);
+  if (latent !== null && !isTail) return latentHead(reading, section, latent);
   if (LATENTS.includes(reading.kind)) {
     const path = entries.path(LATENT[0]);
     throw new Refusal(`${path} must be given with model type ${shown(reading.kind)}; got none`);
   }
   const d = widthOf(reading, layerType);
   let share = shareOf(reading, section);
-  const count = entries.integer("rotary_dim");
-  if (count !== null) return countedHead(entries.path("rotary_dim"), d, count, share);
+  const name = isTail ? LATENT[0] : "rotary_dim";
+  const count = entries.integer(name);
+  if (count !== null) return countedHead(entries.path(name), d, count, share);
   if (share === null) {
     share = defaults.get(SHARE) ?? 1;
     if (share !== 1) {
@@ -37,9 +39,9 @@ export function headOf(reading, section, layerType) {
   }
   const rotaryD = partOf(d, share);
   if (rotaryD < 2 || rotaryD % 2n) {
-    const name = sharesOf(reading, section)[0]?.[0] ?? SHARE;
+    const part = sharesOf(reading, section)[0]?.[0] ?? SHARE;
     throw new Refusal(
-      `${name} must leave an even number of dimensions, 2 or more; got ${general(share)} of ${d}`,
+      `${part} must leave an even number of dimensions, 2 or more; got ${general(share)} of ${d}`,
     );
   }
   return { d, rotaryD, share, latent: false };
@@ -118,10 +120,11 @@ function checkWidth(name, d) {
 }
 
 /** The width of the model divided by the number of heads, if both are given. */
-function quotientOf({ entries }) {
+function quotientOf({ entries, kind }) {
   const one = (keys) => agreed(keys.map((key) => [entries.path(key), entries.integer(key)]));
   const [hidden, heads] = [one(HIDDEN), one(HEADS)];
-  return hidden === null || heads === null ? null : Number(hidden) / Number(heads);
+  const times = DOUBLED.includes(kind) ? 2 : 1;
+  return hidden === null || heads === null ? null : (times * Number(hidden)) / Number(heads);
 }
 
 /** The quotient, which must be an integer. */
@@ -145,12 +148,15 @@ function divided(reading) {
 function sharesOf({ entries }, section) {
   const inner = section ? section.entries : new Entries(new Map());
   const read = (one, key) => [one.path(key), one.number(key, { least: 0, above: true })];
-  const found = new Map([...SHARES.map((key) => read(entries, key)), read(inner, SHARE)]);
-  for (const [name, share] of found) {
-    if (share === null || share <= 1) continue;
-    throw new Refusal(`${name} must be a number above 0, at most 1; got ${general(share)}`);
+  const found = new Map();
+  for (const [one, key] of [...SHARES.map((name) => [entries, name]), [inner, SHARE]]) {
+    const [name, share] = read(one, key);
+    if (share !== null && share > 1) {
+      throw new Refusal(`${name} must be a number above 0, at most 1; got ${general(share)}`);
+    }
+    if (share !== null) found.set(name, share);
   }
-  return [...found].filter(([, share]) => share !== null);
+  return [...found];
 }
 
 /** Which part of a head is rotated, or null if it is not given. */

@@ -7,13 +7,15 @@ import { alike } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, BASE, LOCAL, PARAMETERS, SCALED_WINDOWS, UNSCALED_WINDOWS } = families;
+const { ASKING, AXES, AXIAL, BASE, LABELS, LOCAL, PARAMETERS, SAME, SCALED_WINDOWS } = families;
+const { SWITCHED, UNROTATED, UNSCALED_WINDOWS, WINDOW, WINDOWS } = families;
 const { GAPPED, WINDOWED } = words;
-const { LOCALS, ROTARY, TEXTS } = keys;
+const { COMPRESSED, COUNTS, GAPS, LOCALS, ROTARY, SCHEMES, TEXTS, THINKER } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
-/** The settings of one type of layers; `apart` if they have a base of their own. */
-const section = (entries, apart = false) => ({ entries, apart });
+/** The settings of one type of layers; `apart` if they have a base of their own, `baseGiven` if that
+    is in the file. */
+const section = (entries, apart = false, baseGiven = true) => ({ entries, apart, baseGiven });
 
 /** A configuration with the rule that its model type has where none is given. */
 export function completed(reading) {
@@ -32,33 +34,42 @@ export function completed(reading) {
 const isByType = (parameters) => [...parameters.values()].some(isObject);
 
 /** The part of a configuration about text, which may be the whole. */
-export function textOf(entries, notes) {
+export function textOf(whole, notes) {
+  let entries = whole;
+  if (entries.has(THINKER)) {
+    refuseStrangers(entries);
+    entries = entries.within(THINKER);
+  }
   const [first, second] = entries.given(TEXTS);
   if (first === undefined) return entries;
   refuseStrangers(entries);
   if (second !== undefined) {
     const value = shown(entries.mapping.get(second));
-    throw new Refusal(`${second} must not stand beside ${first}; got ${value}`);
+    throw new Refusal(`${entries.path(second)} must not stand beside ${first}; got ${value}`);
   }
   const part = entries.within(first);
   for (const key of entries.given(ROTARY)) {
     const value = entries.mapping.get(key);
     if (!part.has(key)) {
       throw new Refusal(
-        `${key} must be in ${first}, which is what is read; got ${shown(value)} outside of it`,
+        `${entries.path(key)} must be in ${first}, which is what is read; got ${shown(value)} outside of it`,
       );
     }
     agreed([
-      [key, value],
+      [entries.path(key), value],
       [part.path(key), part.mapping.get(key)],
     ]);
   }
-  notes.push(`The part about text, ${first}, is read, and no other.`);
-  return part;
+  notes.push(`The part about text, ${part.place.replace(/\.+$/, "")}, is read, and no other.`);
+  const outer = entries.text("model_type");
+  if (part.has("model_type") || !SAME.has(outer)) return part;
+  return new Entries(new Map([...part.mapping, ["model_type", SAME.get(outer)]]), part.place);
 }
 
 /** Refuse a model that does not rotate queries and keys. */
-export function refuseOthers({ entries, kind, known, notes }) {
+export function refuseOthers(reading) {
+  const { entries, kind, known, notes } = reading;
+  if (isUnrotated(reading)) return;
   const hasBias = entries.flag("alibi", false);
   if (hasBias || !entries.flag("rotary", true)) {
     const [key, wanted] = hasBias ? ["alibi", "false"] : ["rotary", "true"];
@@ -67,19 +78,20 @@ export function refuseOthers({ entries, kind, known, notes }) {
         ` got ${shown(entries.mapping.get(key))}`,
     );
   }
-  const scheme = entries.text("position_embedding_type");
+  const schemeKey = entries.given(SCHEMES)[0] ?? SCHEMES[0];
+  const scheme = entries.text(schemeKey);
   const asks = ASKING.includes(kind);
   const allowed = asks ? words.ROTATING : [null, ...words.WRITTEN];
   if (!allowed.includes(scheme) && (asks || !known)) {
     throw new Refusal(
-      `${entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with` +
+      `${entries.path(schemeKey)} must be "rope" or "rotary" in a model with` +
         ` rotary positions; got ${scheme === null ? "none" : shown(scheme)}`,
     );
   }
   if (!allowed.includes(scheme)) {
     const said = shown(scheme).replace(/ \(str\)$/, "");
     notes.push(
-      `position_embedding_type is ${said}. transformers does not read it for this model type, which` +
+      `${schemeKey} is ${said}. transformers does not read it for this model type, which` +
         " rotates.",
     );
   }
@@ -91,9 +103,33 @@ export function refuseOthers({ entries, kind, known, notes }) {
   }
 }
 
+/** Whether the model type has no rotation, or a key that switches it off. */
+function isUnrotated({ entries, kind }) {
+  const isOff = SWITCHED.has(kind) && !entries.flag(SWITCHED.get(kind), false);
+  return isOff || UNROTATED.includes(kind);
+}
+
+/** Refuse positions with several axes, as in images. */
+export function refuseAxes({ entries, kind }) {
+  let axes = AXES.get(kind);
+  const rule = entries.mapping.get("rope_parameters");
+  if (axes === undefined && isObject(rule)) {
+    if (rule.get("rope_type") === AXIAL || rule.get("type") === AXIAL) axes = "height and width";
+  }
+  if (axes === undefined) return;
+  throw new Refusal(
+    `${entries.path("model_type")} must be of a model that rotates by one axis of positions;` +
+      ` got ${shown(entries.mapping.get("model_type"))}, which rotates by ${axes}`,
+  );
+}
+
 /** The settings by type of layers. */
 export function layersOf(reading) {
   const { entries, defaults, kind } = reading;
+  if (isUnrotated(reading)) {
+    noteUnread(reading, [...ROTARY, GAPS], "Its attention does not rotate.");
+    return new Map([[null, null]]);
+  }
   const parameters = entries.within("rope_parameters");
   if (isByType(parameters.mapping)) return nested(reading, parameters);
   if (parameters.all().length && (defaults.has(LOCAL) || UNSCALED_WINDOWS.includes(kind))) {
@@ -103,18 +139,20 @@ export function layersOf(reading) {
     );
   }
   const main = section(merged(entries));
-  const local = agreed(LOCALS.map((key) => [key, entries.number(key, ABOVE_ONE)]));
+  if (LABELS.has(kind)) return compressed(reading, main);
+  const local = localBase(reading);
   if (local !== null || defaults.has(LOCAL)) {
     const rule = SCALED_WINDOWS.includes(kind) ? main.entries : new Entries(new Map());
     const own = new Map([...rule.mapping, [BASE, local ?? defaults.get(LOCAL)]]);
-    return byWindow(main, section(new Entries(own, rule.place), true));
+    return byWindow(main, section(new Entries(own, rule.place), true, local !== null));
   }
   if (UNSCALED_WINDOWS.includes(kind)) {
     const own = main.entries.mapping;
     const plain = new Map(main.entries.has(BASE) ? [[BASE, own.get(BASE)]] : []);
     return byWindow(main, section(new Entries(plain)));
   }
-  if (WINDOWED.includes(kind) && entries.has("sliding_window")) return byWindow(null, main);
+  const hasWindow = entries.has(WINDOW) || (!entries.mapping.has(WINDOW) && WINDOWS.has(kind));
+  if (WINDOWED.includes(kind) && hasWindow) return byWindow(null, main);
   if (!hasGaps(reading)) return new Map([[null, main]]);
   return new Map([
     ["rope", main],
@@ -128,6 +166,40 @@ const byWindow = (full, sliding) =>
     ["sliding_attention", sliding],
   ]);
 
+/** Note which keys are given to a model type that does not read them. */
+function noteUnread({ entries, notes }, unread, why) {
+  const given = entries.given(unread);
+  const kind = shown(entries.mapping.get("model_type")).replace(/ \(str\)$/, "");
+  const verb = given.length > 1 ? "have" : "has";
+  const said = `${why} So ${given.join(", ")} ${verb} no effect with model type ${kind}.`;
+  if (given.length && !notes.includes(said)) notes.push(said);
+}
+
+/** The base of layers with a window, if the model type reads one. */
+function localBase(reading) {
+  const { entries, defaults, known } = reading;
+  if (known && !defaults.has(LOCAL)) {
+    noteUnread(reading, LOCALS, "All its layers that rotate have one base.");
+    return null;
+  }
+  return agreed(LOCALS.map((key) => [key, entries.number(key, ABOVE_ONE)]));
+}
+
+/** The settings of DeepSeek-V4, whose layers that compress have the rule and a base. */
+function compressed({ entries, defaults }, main) {
+  const { mapping, place } = main.entries;
+  const base = entries.number(COMPRESSED, ABOVE_ONE);
+  const rule = new Map([...mapping, [BASE, base ?? defaults.get(COMPRESSED)]]);
+  if (typeOf(main.entries) === "yarn" && !rule.has("attention_factor")) {
+    rule.set("attention_factor", 1);
+  }
+  const plain = new Map([[BASE, entries.number(BASE, ABOVE_ONE) ?? defaults.get(BASE)]]);
+  return new Map([
+    ["main", section(new Entries(plain, place), true, entries.has(BASE))],
+    ["compress", section(new Entries(rule, place), true, base !== null)],
+  ]);
+}
+
 /** The settings by type of layers in the new spelling. */
 function nested(reading, parameters) {
   const { entries } = reading;
@@ -139,9 +211,10 @@ function nested(reading, parameters) {
     );
   }
   const names = [...parameters.mapping.keys()];
-  const listed = new Set(listedTypes(reading));
+  const labels = LABELS.get(reading.kind) ?? new Map();
+  const listed = new Set(listedTypes(reading).map((one) => labels.get(one) ?? one));
   for (const name of listed.size ? names : []) {
-    if (listed.has(name)) continue;
+    if (listed.has(name) || [...labels.values()].includes(name)) continue;
     refuseSlips(reading, parameters, name, [...listed]);
     throw new Refusal(
       `${parameters.path(name)} must be about a type in ${entries.path("layer_types")};` +
@@ -149,13 +222,15 @@ function nested(reading, parameters) {
     );
   }
   const [local] = entries.given(LOCALS);
-  if (local !== undefined && !parameters.has("sliding_attention")) {
+  if (local !== undefined && localBase(reading) && !parameters.has("sliding_attention")) {
     throw new Refusal(
       `${entries.path(local)} must have a rope_parameters.sliding_attention to hold for;` +
         ` got ${given(local)}`,
     );
   }
-  return new Map(names.map((name) => [name, nestedSection(reading, parameters, name)]));
+  const sections = names.map((name) => [name, nestedSection(reading, parameters, name)]);
+  if (!labels.size) return new Map(sections);
+  return new Map(sections.map(([name, one]) => [name, one && { ...one, apart: true }]));
 }
 
 /** Refuse a listed type that is a slip for one with parameters. */
@@ -171,15 +246,18 @@ function refuseSlips({ entries }, parameters, name, listed) {
 }
 
 /** The settings of one type of layers; a local base outside is that of windows. */
-function nestedSection({ entries, defaults }, parameters, name) {
+function nestedSection(reading, parameters, name) {
+  const { entries, defaults } = reading;
   if (!parameters.has(name)) return null;
   const own = parameters.within(name);
   if (name !== "sliding_attention") return section(own);
-  const places = [[own, BASE], ...LOCALS.map((key) => [entries, key])];
+  const outer = localBase(reading) ? LOCALS : [];
+  const places = [[own, BASE], ...outer.map((key) => [entries, key])];
   const given = agreed(places.map(([one, key]) => [one.path(key), one.number(key, ABOVE_ONE)]));
   const local = given ?? defaults.get(LOCAL) ?? null;
   if (local === null) return section(own);
-  return section(new Entries(new Map([...own.mapping, [BASE, local]]), own.place), true);
+  const found = new Entries(new Map([...own.mapping, [BASE, local]]), own.place);
+  return section(found, true, given !== null);
 }
 
 /** The entries of `rope_scaling` and `rope_parameters`, which must agree. */
@@ -200,26 +278,58 @@ function merged(entries) {
 }
 
 /** Whether layers are counted that do not rotate. */
-function hasGaps({ entries, kind }) {
-  const layers = entries.mapping.get("no_rope_layers");
-  if (!isTruthy(layers)) return GAPPED.includes(kind);
+function hasGaps(reading) {
+  const { known, kind } = reading;
+  if (known && !GAPPED.includes(kind)) {
+    noteUnread(reading, [GAPS], "All its layers with attention rotate.");
+    return false;
+  }
+  const layers = listedGaps(reading);
+  return layers.length ? layers.some((one) => equals(one, 0)) : GAPPED.includes(kind);
+}
+
+/** 1 for each layer that rotates and 0 for others, none if that is not listed. */
+export function listedGaps(reading) {
+  const { entries } = reading;
+  const given = entries.mapping.get(GAPS);
+  const layers = isTruthy(given) ? given : [];
+  const path = entries.path(GAPS);
   const isBit = (one) => equals(one, 0) || equals(one, 1);
   if (!Array.isArray(layers) || !layers.every(isBit)) {
-    const path = entries.path("no_rope_layers");
     throw new Refusal(`${path} must be a list of 0 and 1; got ${shown(layers)}`);
   }
-  return layers.some((one) => equals(one, 0));
+  checkCount(reading, path, layers);
+  return layers;
 }
 
 /** The type of each layer, or none if the configuration does not list them. */
-function listedTypes({ entries }) {
+export function listedTypes(reading) {
+  const { entries } = reading;
   const given = entries.mapping.get("layer_types");
   const listed = isTruthy(given) ? given : [];
+  const path = entries.path("layer_types");
   if (!Array.isArray(listed) || !listed.every((one) => typeof one === "string")) {
-    const path = entries.path("layer_types");
     throw new Refusal(`${path} must be a list of strings; got ${shown(listed)}`);
   }
+  checkCount(reading, path, listed);
   return listed;
+}
+
+/** Refuse a list that has not one entry for each layer. */
+function checkCount(reading, path, { length }) {
+  const count = layerCount(reading);
+  if (!length || count === null || count === BigInt(length)) return;
+  throw new Refusal(`${path} must have one entry for each of ${count} layers; got ${length}`);
+}
+
+/** How many layers the model has, or null if that is not said. */
+export function layerCount({ entries }) {
+  const count = agreed(COUNTS.map((key) => [entries.path(key), entries.integer(key)]));
+  if (count !== null && count > words.MOST) {
+    const path = entries.path(entries.given(COUNTS)[0]);
+    throw new Refusal(`${path} must be an integer, at most ${words.MOST}; got ${count}`);
+  }
+  return count;
 }
 
 const inMarks = (names) => names.map((name) => `"${name}"`);
@@ -238,6 +348,7 @@ export function chosenLayers(reading, layers, asked) {
     throw new Refusal(`layer_type must be ${allowed}; got ${shown(asked)}`);
   }
   const rotating = [...layers.keys()].filter((name) => layers.get(name) !== null);
+  if (!rotating.length) return [...layers.keys()][0];
   const chosen = rotating.includes("full_attention") ? "full_attention" : rotating[0];
   if (layers.size > 1) {
     const others = inMarks([...layers.keys()].filter((name) => name !== chosen)).join(" and ");

@@ -135,12 +135,13 @@ function drawRules(found, rules, wide, top, bottom) {
 export function draw(found, rules, wide, high) {
   if (!rules.length || found.asked_length === null) return { picture: "", alt: "" };
   const split = Math.round(high * 0.52);
-  const [first, last] = [found.pairs[0], found.pairs.at(-1)];
+  const moving = found.pairs.filter(({ frequency }) => frequency > 0);
+  const [first, last] = [moving[0], moving.at(-1)];
   return {
     picture: drawTurns(found, wide, split) + drawRules(found, rules, wide, split + 30, high - 22),
     alt:
       `Pair 0 makes ${general(first.turns, 4)} turns in training, pair ${last.pair} ` +
-      `${general(last.turns, 4)}; ${found.never_round} of ${found.pairs.length} lie below one` +
+      `${general(last.turns, 4)}; ${found.never_round} of ${moving.length} lie below one` +
       ` turn, and ${found.unseen} meet angles that are new. Below, a line for each rule: by how much` +
       " it slows each pair.",
   };

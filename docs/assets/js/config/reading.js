@@ -4,29 +4,32 @@ import { Entries, agreed, listed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";
 import { headOf } from "./head.js";
 import { refuseStrangers } from "./keys.js";
-import { chosenLayers, completed, layersOf, refuseOthers, textOf } from "./layers.js";
+import { chosenLayers, completed, layersOf, refuseAxes, refuseOthers, textOf } from "./layers.js";
 import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
-import { families, keys } from "./tables.js";
+import { stackOf, windowOf } from "./stack.js";
+import { families, keys, reading as texts } from "./tables.js";
 
-const { NARROW, SAME, SCALED_WINDOWS, WIDE_WINDOW } = families;
-const { LOCAL_WINDOW, NONE, WINDOW } = keys;
+const { BASE, META, META_RULE, SAME, WIDTH } = families;
+const { NONE, PARAMS, SCALED, SECTIONS } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
 export function read(config, layerType) {
   const notes = [];
-  const part = textOf(new Entries(config), notes);
+  const part = textOf(translated(new Entries(config), notes), notes);
   const named = part.text("model_type");
   const kind = SAME.get(named) ?? named;
   const defaults = defaultsOf(kind);
   const known = defaults !== null;
   const given = { entries: part, kind, defaults: defaults ?? new Map(), known, notes };
+  refuseAxes(given);
   refuseStrangers(part);
   refuseOthers(given);
   const reading = completed(given);
   const { entries } = reading;
   if (entries.flag("rotary_value", false)) notes.push("Values are rotated too.");
+  noteUnknown(reading);
   const layers = layersOf(reading);
   const chosen = chosenLayers(reading, layers, layerType);
   const section = layers.get(chosen);
@@ -38,6 +41,7 @@ export function read(config, layerType) {
     sections: sectionsOf(section, head, notes),
     interleavedSections: section !== null && section.entries.flag("mrope_interleaved", false),
     layerType: chosen ?? layerType,
+    stack: stackOf(reading, layers, chosen, layerType),
     layerTypes: [...layers.keys()].filter((name) => name !== null),
     notes,
     place: {
@@ -45,6 +49,7 @@ export function read(config, layerType) {
       section: section === null ? new Entries(new Map()) : section.entries,
       window: windowOf(reading, chosen ?? layerType),
       layers,
+      kind,
     },
   };
 }
@@ -55,15 +60,22 @@ function standing(entries) {
   return { ...PLAIN, scheme: NONE, trainedLength: length, length };
 }
 
-/** How many positions these layers attend to at most, or null if to all. */
-function windowOf({ entries, kind }, layerType) {
-  if (layerType === "sliding_attention" && SCALED_WINDOWS.includes(kind)) {
-    const half = (entries.integer(LOCAL_WINDOW) ?? WIDE_WINDOW) / 2n;
-    // The decoder counts the token itself, the encoder tokens on either side of it.
-    return (half || 1n) + BigInt(kind === "modernbert");
-  }
-  const isEverywhere = NARROW.includes(kind) && !entries.has("layer_types");
-  return layerType === "sliding_attention" || isEverywhere ? entries.integer(WINDOW) : null;
+/** The keys of params.json, as Meta publishes it, with a type and a rule. */
+function translated(entries, notes) {
+  const isParams = PARAMS.every((key) => entries.has(key)) && !entries.has("model_type");
+  if (!isParams || (entries.has(WIDTH) && !entries.has(BASE))) return entries; // Mistral's
+  notes.push("The keys are those of params.json, as Meta publishes it; its code is followed.");
+  const rule = entries.flag(SCALED, false) ? [["rope_scaling", META_RULE]] : [];
+  const rest = [...entries.mapping].filter(([key]) => key !== SCALED);
+  return new Entries(new Map([...rest, ...rule, ["model_type", META]]), entries.place);
+}
+
+/** Note that nothing is known of a model type. */
+function noteUnknown({ entries, known, notes }) {
+  if (known) return;
+  const kind = entries.text("model_type");
+  const named = `Model type ${shown(kind).replace(/ \(str\)$/, "")} is not known`;
+  notes.push(`${kind === null ? "No model type is given" : named}: ${texts.UNKNOWN}`);
 }
 
 /** Which dimensions of the published weights form a pair, if that is known. */
@@ -93,8 +105,9 @@ function layoutIn({ entries, kind, notes }, head) {
 function sectionsOf(section, head, notes) {
   if (section === null) return null;
   const { entries } = section;
-  const path = entries.path("mrope_section");
-  if (!entries.has("mrope_section")) {
+  const given = agreed(SECTIONS.map((key) => [entries.path(key), entries.mapping.get(key)]));
+  if (given === null) {
+    const path = entries.path("mrope_section");
     const isAsking = ["type", "rope_type"].map((key) => entries.text(key)).includes("mrope");
     if (isAsking || entries.has("mrope_interleaved")) {
       const asking = isAsking ? 'type "mrope"' : "mrope_interleaved";
@@ -102,7 +115,7 @@ function sectionsOf(section, head, notes) {
     }
     return null;
   }
-  const given = entries.mapping.get("mrope_section");
+  const path = entries.path(entries.given(SECTIONS)[0]);
   if (!Array.isArray(given)) {
     throw new Refusal(`${path} must be a list of integers; got ${shown(given)}`);
   }

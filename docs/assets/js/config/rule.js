@@ -6,8 +6,9 @@ import { Refusal, general, isObject, rounded, shown, truncated } from "./python.
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
 import { entries as limits, families, keys, scaling } from "./tables.js";
 
-const { ALPHA, BASE, ORIGINAL, SHARE, WIDTH } = families;
-const { ATTENTION, BASES, COMMON, LENGTHS, OF_YARN, RULES, SAME_LENGTHS } = keys;
+const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH } = families;
+const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, LENGTHS, OF_YARN, RATIO, RULES } = keys;
+const { SAME_LENGTHS, SCALE, STEPS, TRAINED } = keys;
 const ABOVE_ZERO = { least: 0, above: true };
 const ABOVE_ONE = { least: 1, above: true };
 
@@ -20,13 +21,20 @@ export const PLAIN = {
   attentionFactor: 1,
   softmaxFactor: 1,
   settings: {},
+  baseGiven: true,
 };
 
 /** How layers that rotate are rotated. */
 export function ruleOf(reading, section, head) {
   const { entries } = section;
   const kind = typeOf(entries);
-  const scheme = kind === "dynamic" && entries.has("alpha") ? "ntk" : kind;
+  let scheme = kind === "dynamic" && entries.has("alpha") ? "ntk" : kind;
+  if (scheme === "fixed-ntk" && reading.known && !FIXED.includes(reading.kind)) {
+    throw new Refusal(
+      `${entries.path("type")} must not be "ntk" with model type ${shown(reading.kind)}, which has` +
+        " no such rule",
+    );
+  }
   if (scheme === "ntk" && reading.known && !ALPHA.includes(reading.kind)) {
     throw new Refusal(
       `${entries.path("alpha")} must be in a configuration of HunYuan, which alone reads it; got` +
@@ -34,14 +42,15 @@ export function ruleOf(reading, section, head) {
     );
   }
   refuseUnknown(entries, new Set([...COMMON, ...RULES.get(scheme)]), `rope_type "${kind}"`);
+  if (scheme === "default") scheme = outerScheme(reading);
   if (kind === "dynamic" && head.rotaryD < 4) {
     throw new Refusal(
       `${WIDTH} must be 4 or more with rope_type "${kind}"; got a rotated width of ${head.rotaryD}`,
     );
   }
-  const base = baseOf(reading, section);
+  const [base, baseGiven] = baseOf(reading, section);
   const length = promisedLength(reading.entries);
-  const start = { ...PLAIN, scheme, base, length, trainedLength: length };
+  const start = { ...PLAIN, scheme, base, length, trainedLength: length, baseGiven };
   const rule = { ...start, ...READERS[scheme](reading, entries, head, start) };
   if (rule.length !== null && rule.length > limits.LARGEST) {
     const path = entries.path("factor");
@@ -50,8 +59,14 @@ export function ruleOf(reading, section, head) {
   return rule;
 }
 
-/** The base, which a model type may take for given. */
-function baseOf(reading, { entries, apart }) {
+/** The rule that a key outside of a section names, as in code that comes with weights. */
+function outerScheme({ entries, kind, known }) {
+  if (entries.flag(STEPS, false) && (STEPPING.includes(kind) || !known)) return "ntk-steps";
+  return [null, 1].includes(entries.number(SCALE, ABOVE_ZERO)) ? "default" : "linear";
+}
+
+/** The base, which a model type may take for given, and whether the file has it. */
+function baseOf(reading, { entries, apart, baseGiven }) {
   const { entries: outer, known, defaults, notes } = reading;
   const bases = new Map([[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]]);
   if (!apart) {
@@ -71,7 +86,7 @@ function baseOf(reading, { entries, apart }) {
     notes.push(
       `${BASE} is not given. transformers takes ${general(taken, 15)} for this model type.`,
     );
-    return taken;
+    return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
   const isInside = !reading.completed && outer.has("rope_parameters");
@@ -86,7 +101,22 @@ function baseOf(reading, { entries, apart }) {
       `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default${taken}.`,
     );
   }
-  return base;
+  const isCompleted = reading.completed && entries.place.startsWith("rope_parameters.");
+  return [timesRatio(reading, base), baseGiven && !isCompleted];
+}
+
+/** The base times `rope_ratio`, if that is given. */
+function timesRatio({ entries, kind, notes }, base) {
+  const ratio = entries.number(RATIO, ABOVE_ZERO);
+  if (ratio === null) return base;
+  if (!MULTIPLIED.includes(kind)) {
+    throw new Refusal(
+      `${entries.path(RATIO)} must be a key that is read, as with model type "chatglm" alone;` +
+        ` got ${shown(entries.mapping.get(RATIO))}`,
+    );
+  }
+  notes.push(`${RATIO} multiplies the base, as in the code of ChatGLM (rtp-llm, chat_glm_v3.py).`);
+  return base * ratio;
 }
 
 /** The base in the settings of attention, by its name, as DBRX has it. */
@@ -98,7 +128,13 @@ function baseOfAttention(entries) {
 
 /** The length that a configuration promises. */
 export function promisedLength(entries) {
-  agreed(SAME_LENGTHS.map((key) => [entries.path(key), entries.integer(key)]));
+  const given = SAME_LENGTHS.map((one) => [entries.path(one), entries.integer(one)]);
+  if (entries.has(TRAINED)) {
+    // One of them is the trained length.
+    const lengths = given.map(([, length]) => length).filter((length) => length);
+    return lengths.length ? lengths.reduce((a, b) => (a > b ? a : b)) : null;
+  }
+  agreed(given);
   const [key] = entries.given(LENGTHS);
   return key === undefined ? null : entries.integer(key);
 }
@@ -106,7 +142,11 @@ export function promisedLength(entries) {
 /** The length before the context was extended. */
 function originalOf({ entries: outer }, entries, length) {
   const original = agreed(
-    [outer, entries].map((one) => [one.path(ORIGINAL), one.integer(ORIGINAL, { least: 2 })]),
+    [
+      [outer, ORIGINAL],
+      [outer, TRAINED],
+      [entries, ORIGINAL],
+    ].map(([one, key]) => [one.path(key), one.integer(key, { least: 2 })]),
   );
   if (original !== null && length !== null && length < original) {
     const path = outer.path(LENGTHS[0]);
@@ -131,7 +171,39 @@ function needed({ entries }, length, scheme, least = 1) {
 }
 
 function readDefault(reading, entries, head, { length }) {
-  return { trainedLength: originalOf(reading, entries, length) ?? length };
+  return { trainedLength: originalOf(reading, entries, length) || chunkedLength(reading) || length };
+}
+
+/** The length before attention went by chunks, as in Qwen2.5-1M. */
+function chunkedLength({ entries, notes }) {
+  const chunks = entries.within(CHUNKS);
+  const original = chunks.integer(ORIGINAL, { least: 2 });
+  if (original !== null) {
+    notes.push(
+      `${chunks.path(ORIGINAL)} is ${original}. vLLM attends by chunks, so that no distance is` +
+        " longer; transformers does not read it.",
+    );
+  }
+  return original;
+}
+
+function readSteps(reading, entries, head, { length }) {
+  const trained = reading.entries.integer("seq_length") || length;
+  reading.notes.push(
+    `Beyond ${trained === null ? "None" : trained} positions the base is larger, by powers of two of` +
+      " the length: the code of Qwen-7B, whose scores are also scaled by the logarithm of the" +
+      " position if use_logn_attn says so.",
+  );
+  return { trainedLength: needed(reading, trained, STEPS) };
+}
+
+function readFixedNtk({ notes }, entries) {
+  notes.push(
+    "The base is larger at every length, and all pairs are slowed beside:" +
+      " NTKScalingRotaryEmbedding in the code that comes with the weights, and in vLLM." +
+      " transformers has no such rule.",
+  );
+  return { factor: factorOf(entries) };
 }
 
 /** Note which length is taken for the trained one where that is not given. */
@@ -142,7 +214,8 @@ function noteMissing({ notes }, original, trained) {
 
 function readLinear(reading, entries, head, { length }) {
   const original = originalOf(reading, entries, length);
-  const factor = factorOf(entries);
+  const scale = reading.entries.number(SCALE, ABOVE_ZERO);
+  const factor = scale === null ? factorOf(entries) : 1 / scale;
   if (original === null && factor !== 1) {
     reading.notes.push(
       `With "linear", ${LENGTHS[0]} is the length before scaling to some, and after it to others:` +
@@ -230,7 +303,21 @@ function readYarn(reading, entries, head, rule) {
         " same; vLLM did before PR 28244.",
     );
   }
+  if (!entries.flag("apply_yarn_scaling", true)) {
+    reading.notes.push(
+      "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled. transformers does" +
+        " not read it.",
+    );
+  }
   const [attentionFactor, softmaxFactor] = yarnFactors(reading, entries, head, factor);
+  const attn = entries.number(ATTN, ABOVE_ZERO);
+  if (attn !== null) {
+    reading.notes.push(
+      `${ATTN} is ${general(attn)}. transformers does not read it; vLLM and SGLang multiply the` +
+        ` attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
+        " attention_factor is another setting: the factor itself.",
+    );
+  }
   const settings = { fast, slow, truncate };
   return { factor, trainedLength: trained, length, attentionFactor, softmaxFactor, settings };
 }
@@ -320,6 +407,8 @@ const READERS = {
   linear: readLinear,
   dynamic: readDynamic,
   ntk: readNtk,
+  "ntk-steps": readSteps,
+  "fixed-ntk": readFixedNtk,
   yarn: readYarn,
   longrope: readLongrope,
   llama3: readLlama3,
