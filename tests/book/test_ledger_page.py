@@ -27,8 +27,8 @@ CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
 CLAIM = re.compile(r"\bC\d-\d+\b")
 WORDS = 12  # of a source that a quotation may have
 PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w/-]+\.md#[\w-]+")
-# What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
-ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
+# What is said to be alike: "As in C1-01:", "C1-04 and C4-01 are judged alike".
+ALIKE = re.compile(r"\bAs (?:for |in )?(C\d-\d\d)|[^.]*\bjudged alike\b")
 # Words with which an entry without a test states that there is nothing to compute.
 SAYS_SO = re.compile(
     r"\[\^\w+\]|[Nn]othing to compute|[Nn]o test|cannot be checked|[Nn]obody can|[Nn]o unit"
