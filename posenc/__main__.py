@@ -1,8 +1,8 @@
-"""`python -m posenc` prints an encoding of four positions and the similarity of a few pairs.
+"""The command `posenc`, or `python -m posenc`: shows an encoding of four positions.
 
-`python -m posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
-`python -m posenc config PATH` says what a model configuration means: see `config`.
-`python -m posenc vectors` tests any implementation against known answers: see `posenc.vectors`.
+`posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
+`posenc config PATH` says what a model configuration means: see `config`.
+`posenc vectors` tests any implementation against known answers: see `posenc.vectors`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str] | None) -> int:
     """Do what the command line says; return the exit status."""
     parser = Parser(
-        "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
+        "posenc", description="Without a command, show the sinusoidal encoding at work."
     )
     commands = parser.add_subparsers(dest="command", metavar="diagnose | config | vectors")
     command = commands.add_parser(
@@ -149,6 +150,9 @@ def _load_model(place: str) -> Any:
     module, colon, name = place.partition(":")
     if not (module and colon and name):
         raise ValueError(f"the model must be given as module:callable; got {place!r}")
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):  # `python -m` searches the current folder, `posenc` does not
+        sys.path.insert(0, here)
     thing: Any = importlib.import_module(module)
     for part in name.split("."):
         thing = getattr(thing, part)

@@ -11,6 +11,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,22 @@ def test_the_command_exits_with_0_and_an_empty_stderr(printed: str) -> None:
 def test_importing_the_demonstration_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_module("posenc.__main__", run_name="imported")
     assert capsys.readouterr().out == ""
+
+
+def test_installing_gives_a_command_posenc_that_finds_models_in_its_folder(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, name = project["scripts"]["posenc"].split(":")
+    (tmp_path / "mine.py").write_text("model = 3\n", encoding="utf-8")
+    script = f"import sys; from {module} import {name}; sys.exit({name}())"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, "diagnose", "mine:model"],  # -P: as a script is run
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a int is not callable" in done.stderr
 
 
 # The diagnosis
