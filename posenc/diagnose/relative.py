@@ -14,7 +14,17 @@ from torch import Tensor, nn
 from posenc._arguments import _shown
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
-from posenc.diagnose.cached import KEPT, LOST, OTHER, STEPS, Caches, offset_of
+from posenc.diagnose.cached import (
+    AHEAD,
+    EVICTED,
+    KEPT,
+    LOST,
+    OTHER,
+    UNTRIED,
+    Cached,
+    Caches,
+    read_with_cache,
+)
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
 from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
 from posenc.diagnose.scores import ScoreRun, Scores, find_scores_of
@@ -45,10 +55,26 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
 }
 TWICE = "queries and keys are rotated twice"
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
-OFFSET_LOST = "the offset of cached tokens is lost"
-OFFSET = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
-SAME_WITH_CACHE = "Read one by one with a cache, tokens have the same scores."
-NO_CACHE = "No cache was tried."
+COUNT = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
+# What may be wrong with a cache: the verdict, what was seen, and what helps.
+CACHED: dict[str, tuple[str, str, str]] = {
+    LOST: (
+        "the offset of cached tokens is lost",
+        "They stand at one position, and not where a single call has them.",
+        COUNT,
+    ),
+    AHEAD: (
+        "steps stand one position too far",
+        "At each position p they have what a single call has at p + 1.",
+        "the offset of a step is the number of tokens before it, without its own.",
+    ),
+    EVICTED: (
+        "positions restart where the cache drops keys",
+        "With a window of {window} keys they have the scores of a single call until the cache drops"
+        " a key, and others after that.",
+        "count the tokens that were read, not the keys that the cache still holds.",
+    ),
+}
 FAR = "far keys are favoured"
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 
@@ -148,13 +174,12 @@ class _Heads(NamedTuple):
 def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
     trial.demand_three_tokens()
     tokens, run = find_scores_of(trial, trial.length)
-    offset = offset_of(trial, tokens, run, caches)
-    if offset == LOST:
-        why = (
-            f"After {trial.length - STEPS} tokens in one call, the next {STEPS} were read one by"
-            " one with a cache. They stand at one position, and not where a single call has them."
-        )
-        return answer(ILL, OFFSET_LOST, why, {"cached": 1}, OFFSET)
+    read = read_with_cache(trial, tokens, run, caches)
+    if read.offset in CACHED:
+        verdict, seen, helps = CACHED[read.offset]
+        why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
+        numbers = _cached_numbers(read)
+        return answer(ILL, verdict, why.format(**numbers), numbers, helps)
     if not run.found:
         return _judge_without_scores(trial, run)
     rotated = find_rotated(trial, tokens)
@@ -165,11 +190,26 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
         why = "One token repeated has the same score with every key that it sees."
         found = answer(ABSENT, "its scores tell no positions apart", why)
     if not found.ill:
-        _demand_all(run, offset)
-    cached = int(offset == KEPT)
-    said = SAME_WITH_CACHE if cached else NO_CACHE
-    why = f"{found.why} {said}" if found.status == HEALTHY else found.why
-    return replace(found, why=why, measured={**found.measured, "cached": cached})
+        _demand_all(run, read.offset)
+    why = f"{found.why} {_read_in_words(read)}" if found.status == HEALTHY else found.why
+    return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
+
+
+def _cached_numbers(read: Cached) -> dict[str, float]:
+    """Return what is measured with a cache."""
+    cached = int(read.offset not in (UNTRIED, OTHER))
+    return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
+
+
+def _read_in_words(read: Cached) -> str:
+    """Return in a sentence what was tried with a cache."""
+    if read.offset != KEPT:
+        return "A cache was tried, and shows nothing." if read.tried else "No cache was tried."
+    same = "Read one by one with a cache, tokens have the same scores"
+    if read.windows:
+        sizes = " and ".join(map(str, read.windows))
+        return f"{same}, also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys."
+    return f"{same}; in {read.reach} tokens no key drops out." if read.reach else f"{same}."
 
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
