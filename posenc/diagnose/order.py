@@ -21,6 +21,10 @@ from posenc.diagnose.trial import SURE, Example, Trial
 FEWEST, SEQUENCES, MOST = 8, 32, 2**23
 
 NO_POSITIONS = "give it positions, and check that what computes them is called in forward."
+NO_DIRECTION = (
+    "give keys before a query other positions than those after it: a sign of the distance is lost;"
+    " a model meant to see distances alone, as an encoder with ALiBi, is not ill."
+)
 MASK_ALONE = (
     "where positions were meant, check that what computes them is called in forward; a model"
     " meant to have none (NoPE) is not ill."
@@ -39,6 +43,9 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
     reaches the model through the mask alone, and positions do not. Where there is one output for a
     whole sequence, the parts have to be causal as well, and that output the same at another length.
 
+    A model that looks both ways and sees distances without their sign makes of the reversed tokens
+    the same outputs in reverse: it sees order, but does not tell before from after.
+
     The copy computes in float64 where the model can. What counts as a change of an entry is
     measured: ten times what changing the last digit of every weight does to it, in the narrowest
     type of the model, float32 at most. A model that is ill reacts to other tokens a hundred times
@@ -52,8 +59,8 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
 
     Returns:
         A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
-        or a causal mask told it; "only through the causal mask" and "it does not see order", both
-        ill. Measured: `change` of an entry of the output, where it is clear, and
+        or a causal mask told it; "only through the causal mask", "it does not tell before from
+        after" and "it does not see order", all ill. Measured: `change` of an entry of the output, where it is clear, and
         its `noise`; and where there is an output for each token, `causal`, 1 or 0.
 
     Raises:
@@ -160,7 +167,8 @@ def _judge_pooled(runs: _Runs) -> Diagnosis:
     found = _order_answer(
         what, permuted, lambda: runs.change(runs.with_other_tokens(1, length - 1))
     )
-    return found if found.ill else _mask_alone_answer(runs, found)
+    found = found if found.ill else _mask_alone_answer(runs, found)
+    return found if found.ill else _direction_answer(found, runs.change(runs.tokens.flip(1)), "the same output")
 
 
 def _judge_causal(runs: _Runs) -> Diagnosis:
@@ -189,7 +197,20 @@ def _judge_bidirectional(runs: _Runs) -> Diagnosis:
         return runs.change(runs.with_other_tokens(1, length), slice(1))
 
     what = "all tokens permuted, outputs"
-    return _order_answer(what, map(permuted, _orders(length)), replaced, causal=0)
+    found = _order_answer(what, map(permuted, _orders(length)), replaced, causal=0)
+    if found.ill:
+        return found
+    backwards = permuted(torch.arange(length).flip(0))
+    return _direction_answer(found, backwards, "the same outputs in reverse")
+
+
+def _direction_answer(found: Diagnosis, reversed_: _Change, same: str) -> Diagnosis:
+    """Return an answer that order is seen, unless reversing all tokens shows no direction."""
+    clear = found.measured["change"] / found.measured["noise"]
+    if reversed_.clear > SURE or clear <= SURE**2:
+        return found
+    why = f"{found.why} But the tokens in reverse have {same}."
+    return answer(ILL, "it does not tell before from after", why, found.measured, NO_DIRECTION)
 
 
 def _order_answer(
