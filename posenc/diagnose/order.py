@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
+from posenc.diagnose.operations import Watcher
 from posenc.diagnose.outputs import comparable
 from posenc.diagnose.parts import Part, first_call_arguments, may_mix, mixing_parts
 from posenc.diagnose.trial import SURE, Example, Trial
@@ -19,6 +21,7 @@ from posenc.diagnose.trial import SURE, Example, Trial
 # A token that attends to nothing but itself shows nothing, but of 32 sequences some have tokens
 # that look around. Fewer are drawn if their outputs would be more than `MOST` numbers.
 FEWEST, SEQUENCES, MOST = 8, 32, 2**23
+SCALE = 4 / 127  # of the largest output: four steps of eight bits
 
 NO_POSITIONS = "give it positions, and check that what computes them is called in forward."
 NO_DIRECTION = (
@@ -137,6 +140,7 @@ def judge_order(trial: Trial) -> Diagnosis:
     runs = _Runs(trial, tokens, other, output, noise, _token_axes(trial, shape))
     if not runs.axes:
         return _judge_pooled(runs)
+    _demand_more_than_a_scale(runs)
     last = trial.length - 1
     before = runs.change(runs.with_other_tokens(last, trial.length), slice(last))
     return _judge_causal(runs) if before.clear <= SURE else _judge_bidirectional(runs)
@@ -168,7 +172,11 @@ def _judge_pooled(runs: _Runs) -> Diagnosis:
         what, permuted, lambda: runs.change(runs.with_other_tokens(1, length - 1))
     )
     found = found if found.ill else _mask_alone_answer(runs, found)
-    return found if found.ill else _direction_answer(found, runs.change(runs.tokens.flip(1)), "the same output")
+    return (
+        found
+        if found.ill
+        else _direction_answer(found, runs.change(runs.tokens.flip(1)), "the same output")
+    )
 
 
 def _judge_causal(runs: _Runs) -> Diagnosis:
@@ -284,6 +292,39 @@ def _is_all_causal(runs: _Runs, same: Tensor, parts: list[Part]) -> bool:
     except CannotTellError:  # it reads this length alone
         return False
     return _clearest(shorter - trial.run(same), runs.noise).clear <= SURE
+
+
+def _demand_more_than_a_scale(runs: _Runs) -> None:
+    """Raise if tokens depend on one another only as those do that are quantised by one scale."""
+    length = runs.trial.length
+    with Quantising() as quantising:
+        runs.trial.call(runs.tokens[:1])
+    if not quantising.found:
+        return
+    size = SCALE * float(runs.output.abs().max())
+    ends = ((1, length, slice(1)), (0, length - 1, slice(length - 1, None)))
+    for start, stop, places in ends:
+        moved = runs.trial.run(runs.with_other_tokens(start, stop)) - runs.output
+        if float(_entries_at(moved, places, runs.axes).abs().max()) > size:
+            return
+    raise CannotTellError(
+        "it quantises what it computes, and other tokens change a token's output no more than by"
+        " a scale that they share"
+    )
+
+
+class Quantising(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether an operation rounds numbers to fewer digits than their type has."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found = False
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the operation, and run it."""
+        name = func._schema.name
+        self.found |= name == "aten::round" or "quantize" in name
+        return func(*args, **kwargs)
 
 
 def _entries_at(x: Tensor, places: slice, axes: list[int]) -> Tensor:

@@ -54,6 +54,11 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
     (1, 2): ("query − 2·key", "keys are rotated twice", "rotate keys once."),
 }
 TWICE = "queries and keys are rotated twice"
+DOUBLED = "queries and keys are rotated twice, or their positions doubled"
+HALVE = (
+    "rotate them once, in the layer or in what calls it; or, where a factor of positions is 2"
+    " though nothing asks for it, make it 1."
+)
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
 COUNT = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
 # What may be wrong with a cache: the verdict, what was seen, and what helps.
@@ -95,11 +100,12 @@ def relative_scores(
 
     Rotating both twice leaves scores relative, at twice the frequencies. It shows where heads that
     are rotated already are rotated again, by the same angles, or where heads rotate by twice the
-    frequencies that the model holds.
+    frequencies that the model holds; the latter may also come from positions that are doubled.
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
-    call.
+    call. Where a layer has a window, or a cache drops keys, within 512 tokens, tokens are also read
+    one by one until there are more than it holds, and beyond.
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
@@ -116,9 +122,11 @@ def relative_scores(
     Returns:
         A `Diagnosis`. Verdicts: "scores depend on key − query alone"; "keys alone are rotated",
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
-        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "the offset
-        of cached tokens is lost" and "far keys are favoured", all ill; "its positions are absolute"
-        and "its scores tell no positions apart", absent.
+        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
+        keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
+        "steps stand one position too far", "positions restart where the cache drops keys" and "far
+        keys are favoured", all ill; "its positions are absolute" and "its scores tell no positions
+        apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
         read one by one; and of biases `near`, in how many heads they favour near keys.
@@ -328,7 +336,7 @@ def _judge_rotations(
     held = _halved_frequencies(model, rotated)
     if held:
         why = f"With every position they rotate by twice the frequencies in {held}."
-        return answer(ILL, TWICE, why, numbers, ONCE)
+        return answer(ILL, DOUBLED, why, numbers, HALVE)
     why = (
         f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
     )

@@ -319,3 +319,38 @@ def test_distances_without_their_sign_do_not_tell_before_from_after(pooled: bool
     assert "a sign of the distance is lost" in found.remedy
     healthy = nn.sees_order(Distances(signed=True, pooled=pooled))
     assert (healthy.verdict, healthy.ill) == ("it sees order", False), str(healthy)
+
+
+# Quantised
+
+
+class Quantised(torch.nn.Module):
+    """A part whose input is rounded to eight bits, by one scale for all tokens."""
+
+    def __init__(self, part: Model) -> None:
+        super().__init__()
+        self.part = part
+
+    def forward(self, x: Tensor) -> Tensor:
+        scale = x.abs().amax() / 127
+        result: Tensor = self.part((x / scale).round() * scale)
+        return result
+
+
+@pytest.mark.parametrize("scheme", ["learned", "none"])
+def test_a_scale_that_tokens_share_does_not_make_them_see_order(scheme: str) -> None:
+    """Each token is read by itself, but another one may be the largest, which sets the scale."""
+    rows = nn.PositionalEmbedding(1000, 64, 16, pos_type=scheme)
+    found = nn.sees_order(torch.nn.Sequential(rows, Quantised(torch.nn.Linear(16, 300))))
+    assert found.status == UNDETERMINED, str(found)
+    assert "no more than by a scale that they share" in found.why
+
+
+def test_a_quantised_model_that_mixes_tokens_still_sees_order() -> None:
+    model = Reader(Table(64, 16), d_model=16)
+    for layer in model.layers:
+        layer.v_proj = Quantised(layer.v_proj)  # type: ignore[assignment]
+    assert nn.sees_order(model).verdict == "it sees order"
+    blind = Reader(d_model=16)
+    blind.layers[0].v_proj = Quantised(blind.layers[0].v_proj)  # type: ignore[assignment,arg-type]
+    assert nn.sees_order(blind).verdict == "it does not see order"

@@ -249,7 +249,8 @@ def test_rotation_by_twice_the_frequencies_that_the_model_holds_is_told() -> Non
             return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
 
     found = nn.relative_scores(Reader(rotary=lambda: Rotation(2)))
-    assert found.verdict == "queries and keys are rotated twice"
+    assert found.verdict == "queries and keys are rotated twice, or their positions doubled"
+    assert "make it 1." in found.remedy
     assert "by twice the frequencies in layers.0.rotary.inv_freq." in found.why
     assert nn.relative_scores(Reader(rotary=lambda: Rotation(1))).status == HEALTHY
 
