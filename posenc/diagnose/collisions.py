@@ -41,8 +41,8 @@ def colliding_positions(
     the last bit. Where there is no such operation, the scores are compared, in which positions may
     be mingled with the tokens, except for their last digits; where that shows nothing, order is
     seen, and neither a mask nor a recurrence explains it, the answer is undetermined.
-    A table of positions that keeps a row for padding, its `padding_idx`, never trains it: real tokens
-    must not read it, though it differs from all others.
+    A table of positions that keeps a row for padding, its `padding_idx`, never trains that row:
+    real tokens must not read it, though it differs from all others.
     Distances that a scheme puts together on purpose, as T5's buckets do, are no collision: the
     nearest are not shared, the farther the more, and in float64 too. Buckets written by mistake go
     unnoticed.

@@ -143,9 +143,17 @@ def _judge_layout(trial: Trial) -> Diagnosis:
             True,
         )
     found = _compare_with_weights(widest, rows, reordered=reordered)
-    kinds = dict.fromkeys(map(_in_words, rotated))
+    kinds = dict.fromkeys(
+        _in_words(one) for one in rotated if not any(_is_part(one, other) for other in rotated)
+    )
     more = [kind for kind in kinds if kind != _in_words(widest)]
     return replace(found, why=" ".join([found.why, *(f"In other layers {one}" for one in more)]))
+
+
+def _is_part(one: Rotated, other: Rotated) -> bool:
+    """Say whether one are the heads of the other without dimensions that stand still."""
+    (count, d), (others, wider) = one.heads.shape, other.heads.shape
+    return count == others and d < wider and torch.allclose(one.heads, other.heads[:, :d])
 
 
 def _in_words(rotated: Rotated) -> str:

@@ -63,8 +63,8 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
     Returns:
         A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
         or a causal mask told it; "only through the causal mask", "it does not tell before from
-        after" and "it does not see order", all ill. Measured: `change` of an entry of the output, where it is clear, and
-        its `noise`; and where there is an output for each token, `causal`, 1 or 0.
+        after" and "it does not see order", all ill. Measured: `change` of an entry of the output,
+        where it is clear, and its `noise`; and where there is an output for each token, `causal`, 1 or 0.
 
     Raises:
         TypeError: see `diagnose`.

@@ -75,6 +75,7 @@ def test_the_pairs_that_rotate_are_told_from_those_that_stand_still(kind: str) -
     found = nn.rope_layout(Reader(rotary=rotary, d_model=32))
     assert found.verdict == "half"
     assert found.why.startswith(said), found.why
+    assert "In other layers" not in found.why
     assert found.measured["rotary_d"] == int(said.split()[0])
     assert found.measured["partner"] == (4 if kind == "partial" else 8)
 

@@ -349,8 +349,8 @@ def test_a_scale_that_tokens_share_does_not_make_them_see_order(scheme: str) -> 
 def test_a_quantised_model_that_mixes_tokens_still_sees_order() -> None:
     model = Reader(Table(64, 16), d_model=16)
     for layer in model.layers:
-        layer.v_proj = Quantised(layer.v_proj)  # type: ignore[assignment]
+        layer.v_proj = Quantised(layer.get_submodule("v_proj"))
     assert nn.sees_order(model).verdict == "it sees order"
     blind = Reader(d_model=16)
-    blind.layers[0].v_proj = Quantised(blind.layers[0].v_proj)  # type: ignore[assignment,arg-type]
+    blind.layers[0].v_proj = Quantised(blind.layers[0].get_submodule("v_proj"))
     assert nn.sees_order(blind).verdict == "it does not see order"

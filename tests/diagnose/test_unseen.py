@@ -369,7 +369,7 @@ def test_alibi_needs_no_training() -> None:
 def test_a_bias_of_the_wrong_sign_grows_with_the_distance() -> None:
     """Added, subtracted, or given by the key alone: what counts is which way a score moves."""
     model = gpt("alibi")
-    model.alibi.slopes = tuple(-slope for slope in model.alibi.slopes)  # type: ignore[operator,union-attr]
+    model.alibi.slopes = tuple(-slope for slope in model.alibi.slopes)  # type: ignore[union-attr]
     found = unseen(model)
     assert (found.verdict, found.status) == ("its biases grow with the distance", ILL)
     assert "the farther the key, the larger its score" in found.why
