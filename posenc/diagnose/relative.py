@@ -81,6 +81,11 @@ CACHED: dict[str, tuple[str, str, str]] = {
     ),
 }
 FAR = "far keys are favoured"
+SHARD = "slopes repeat from head to head"
+OWN_HEADS = (
+    "give each rank the slopes of its own heads, of all that there are:"
+    " alibi_slopes(heads)[rank * local : (rank + 1) * local]."
+)
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 
 
@@ -109,7 +114,8 @@ def relative_scores(
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
-    favoured; of others, which are learned, nothing is said.
+    favoured; of others, which are learned, nothing is said. Slopes that begin again within a layer
+    are those of a part of its heads, as where each rank of a parallel model counts its own from 0.
 
     Args:
         model: see `diagnose`.
@@ -124,8 +130,8 @@ def relative_scores(
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
         rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
         keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
-        "steps stand one position too far", "positions restart where the cache drops keys" and "far
-        keys are favoured", all ill; "its positions are absolute" and "its scores tell no positions
+        "steps stand one position too far", "positions restart where the cache drops keys",
+        "slopes repeat from head to head" and "far keys are favoured", all ill; "its positions are absolute" and "its scores tell no positions
         apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
@@ -169,6 +175,7 @@ class _Heads(NamedTuple):
     scores: Scores  # (heads, queries, keys)
     spread: Tensor  # (heads,), how much the scores of a head differ
     noise: Tensor  # (heads,), of that, how much may be rounding
+    layers: list[int]  # how many heads each layer has
 
     def apart(self, query: int, key: int) -> Tensor:
         """Return by how much scores with one value of query·i − key·j differ, (heads,)."""
@@ -268,7 +275,8 @@ def _heads(trial: Trial, found: list[Scores], *, less_own: bool) -> _Heads:
     if (spread[clear] < 100 * noise[clear]).any():
         raise CannotTellError("positions change its scores hardly more than rounding does")
     far = noise.maximum(1e-4 * spread)
-    return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear])
+    layers = [int(part.sum()) for part in clear.split([len(one.values) for one in found])]
+    return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear], layers)
 
 
 def _highest(values: Tensor, seen: Tensor) -> Tensor:
@@ -405,6 +413,12 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
     near = sum(max(one) < 0 for one in slopes)
     numbers |= {"near": near}
     if near == len(slopes):
+        steps = torch.tensor([max(one) for one in slopes]).split(heads.layers)
+        of = next(filter(None, map(_repeated_slopes, steps)), 0)
+        if of:
+            why = f"{why} The slopes of {of} heads come again in others of their layer, as where"
+            why += " each rank counts its heads from 0."
+            return answer(ILL, SHARD, why, numbers, OWN_HEADS)
         return answer(
             HEALTHY, RELATIVE, f"{why} They fall evenly with it: near keys are favoured.", numbers
         )
@@ -413,6 +427,16 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
             f"{near} of {len(slopes)} heads favour near keys, the others far ones"
         )
     return answer(ILL, FAR, f"{why} They rise evenly with it.", numbers, SIGN)
+
+
+def _repeated_slopes(slopes: Tensor) -> int:
+    """Return after how many heads of a layer slopes that differ begin again, or 0."""
+    for count in range(2, len(slopes) // 2 + 1):
+        blocks = slopes.reshape(-1, count) if len(slopes) % count == 0 else slopes[None]
+        alike = len(blocks) > 1 and torch.allclose(blocks, blocks[:1].expand_as(blocks), rtol=1e-3)
+        if alike and not torch.allclose(blocks[0], blocks[0, :1], rtol=1e-3):
+            return count
+    return 0
 
 
 def _slopes(values: Tensor, seen: Tensor) -> list[float]:

@@ -496,7 +496,10 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         lambda inputs: scores(inputs, key_change={"angle": _backwards}),
     ),
     "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
-    "rotated twice": ("Queries and keys are rotated twice, or every position is doubled.", _shifted_scores(lambda p: 2 * p)),
+    "rotated twice": (
+        "Queries and keys are rotated twice, or every position is doubled.",
+        _shifted_scores(lambda p: 2 * p),
+    ),
     "query offset forgotten": (
         "The queries are counted from 0, though keys stand before them.",
         lambda inputs: scores(inputs, query_positions=list(range(len(inputs["query"])))),

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from posenc import nn
+from posenc import alibi_slopes, nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from posenc.diagnose.scores import ScoreRun
 from tests.diagnose.models import (
@@ -279,6 +279,24 @@ def test_biases_that_fall_with_the_distance_favour_near_keys(bias: Biases, fused
     found = nn.relative_scores(Decoder((0, 0), bias=bias, fused=fused))
     assert (found.status, found.measured["near"]) == (HEALTHY, 4), str(found)
     assert "near keys are favoured" in found.why
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_slopes_that_each_rank_counts_from_0_are_told(ranks: int) -> None:
+    slopes = torch.tensor(alibi_slopes(8 // ranks)).repeat(ranks)[:, None, None]
+    model = Decoder((0, 0), heads=8, bias=lambda query, key: -slopes * (query - key).abs())
+    found = nn.relative_scores(model)
+    if ranks == 1:
+        assert (found.status, found.measured["near"]) == (HEALTHY, 16), str(found)
+    else:
+        assert (found.verdict, found.status) == ("slopes repeat from head to head", ILL)
+        assert "The slopes of 4 heads come again in others of their layer" in found.why
+        assert "alibi_slopes(heads)[rank * local" in found.remedy
+
+
+def test_equal_slopes_in_all_heads_may_be_meant() -> None:
+    found = nn.relative_scores(Decoder((0, 0), heads=4, bias=lambda q, k: -0.1 * (q - k).abs()))
+    assert found.status == HEALTHY, str(found)
 
 
 @pytest.mark.parametrize("bias", [far, lambda query, key: -by_key(query, key)])
