@@ -17,7 +17,7 @@ from posenc.diagnose.labels import combined_labels
 from posenc.diagnose.length import longest_read
 from posenc.diagnose.meetings import meetings
 from posenc.diagnose.operations import LOOKUPS, Watcher, name_of, tensors_in
-from posenc.diagnose.order import judge_order
+from posenc.diagnose.order import SEEING, judge_order
 from posenc.diagnose.trial import Example, Trial
 
 WIDER = (
@@ -246,7 +246,7 @@ def _judge_without_meetings(trial: Trial, length: int) -> Diagnosis:
 def _sees_order(trial: Trial) -> bool | None:
     """Return whether the model sees order, other than by a causal mask; None if it is unclear."""
     try:
-        return judge_order(trial).verdict == "it sees order"
+        return judge_order(trial).verdict in SEEING
     except CannotTellError:
         return None
 

@@ -23,6 +23,8 @@ from posenc.diagnose.trial import SURE, Example, Trial
 FEWEST, SEQUENCES, MOST = 8, 32, 2**23
 SCALE = 4 / 127  # of the largest output: four steps of eight bits
 
+SEES, MIRRORED = "it sees order", "it does not tell before from after"
+SEEING = (SEES, MIRRORED)  # verdicts on models whose outputs depend on order
 NO_POSITIONS = "give it positions, and check that what computes them is called in forward."
 NO_DIRECTION = (
     "give keys before a query other positions than those after it: a sign of the distance is lost;"
@@ -64,7 +66,8 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
         A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
         or a causal mask told it; "only through the causal mask", "it does not tell before from
         after" and "it does not see order", all ill. Measured: `change` of an entry of the output,
-        where it is clear, and its `noise`; and where there is an output for each token, `causal`, 1 or 0.
+        where it is clear, and its `noise`; and where there is an output for each token, `causal`, 1
+        or 0.
 
     Raises:
         TypeError: see `diagnose`.
@@ -218,7 +221,7 @@ def _direction_answer(found: Diagnosis, reversed_: _Change, same: str) -> Diagno
     if reversed_.clear > SURE or clear <= SURE**2:
         return found
     why = f"{found.why} But the tokens in reverse have {same}."
-    return answer(ILL, "it does not tell before from after", why, found.measured, NO_DIRECTION)
+    return answer(ILL, MIRRORED, why, found.measured, NO_DIRECTION)
 
 
 def _order_answer(
@@ -229,7 +232,7 @@ def _order_answer(
     numbers |= {"change": change.size, "noise": change.noise}
     why = f"With {what} changed by {change.size:.1g}; rounding alone makes {change.noise:.1g}."
     if change.clear > SURE:
-        return answer(HEALTHY, "it sees order", why, numbers)
+        return answer(HEALTHY, SEES, why, numbers)
     # To be called ill, a model has to react to other tokens far more clearly than rounding.
     _demand(replaced(), SURE**2, "no token's output depends on another token")
     return answer(ILL, "it does not see order", why, numbers, NO_POSITIONS)

@@ -130,9 +130,9 @@ def relative_scores(
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
         rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
         keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
-        "steps stand one position too far", "positions restart where the cache drops keys",
-        "slopes repeat from head to head" and "far keys are favoured", all ill; "its positions are absolute" and "its scores tell no positions
-        apart", absent.
+        "steps stand one position too far", "positions restart where the cache drops keys", "slopes
+        repeat from head to head" and "far keys are favoured", all ill; "its positions are absolute"
+        and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
         read one by one; and of biases `near`, in how many heads they favour near keys.
@@ -275,7 +275,7 @@ def _heads(trial: Trial, found: list[Scores], *, less_own: bool) -> _Heads:
     if (spread[clear] < 100 * noise[clear]).any():
         raise CannotTellError("positions change its scores hardly more than rounding does")
     far = noise.maximum(1e-4 * spread)
-    layers = [int(part.sum()) for part in clear.split([len(one.values) for one in found])]
+    layers = [int(part.sum()) for part in torch.split(clear, [len(one.values) for one in found])]
     return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear], layers)
 
 
@@ -413,7 +413,7 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
     near = sum(max(one) < 0 for one in slopes)
     numbers |= {"near": near}
     if near == len(slopes):
-        steps = torch.tensor([max(one) for one in slopes]).split(heads.layers)
+        steps = torch.split(torch.tensor([max(one) for one in slopes]), heads.layers)
         of = next(filter(None, map(_repeated_slopes, steps)), 0)
         if of:
             why = f"{why} The slopes of {of} heads come again in others of their layer, as where"

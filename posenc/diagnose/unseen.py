@@ -29,7 +29,7 @@ from posenc.diagnose.drowned import sums
 from posenc.diagnose.indirect import find_scores
 from posenc.diagnose.labels import visible_keys
 from posenc.diagnose.meetings import BIAS, Meeting, meetings
-from posenc.diagnose.order import judge_order
+from posenc.diagnose.order import SEEING, judge_order
 from posenc.diagnose.recording import by_position, paired_operations, varies
 from posenc.diagnose.rotation import as_rotated, places_of, rate, rates
 from posenc.diagnose.trial import Example, Trial, tokens_in_words
@@ -360,7 +360,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
 
 
 def _judge_without_positions(trial: Trial) -> Diagnosis:
-    if judge_order(trial).verdict == "it sees order":
+    if judge_order(trial).verdict in SEEING:
         raise CannotTellError("order reaches the model, but not where positions meet tokens")
     return answer(ABSENT, "no positions reach the model", NOTHING)
 

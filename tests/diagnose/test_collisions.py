@@ -208,3 +208,8 @@ def test_a_row_of_padding_that_tokens_read_is_told() -> None:
         assert "count positions from 2" in found.remedy
         assert found.measured["padding"] == 1
     assert nn.colliding_positions(Padded(2)).verdict == "all positions differ"
+
+
+def test_positions_of_a_model_without_direction_are_still_compared() -> None:
+    found = nn.colliding_positions(RelativeKeys(lambda distance: distance.abs()), length=40)
+    assert found.verdict == "all positions differ", str(found)
