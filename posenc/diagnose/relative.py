@@ -135,7 +135,8 @@ def relative_scores(
         and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
-        read one by one; and of biases `near`, in how many heads they favour near keys.
+        read one by one, and `window`, the largest beyond which they were; and of biases `near`, in
+        how many heads they favour near keys.
 
     Raises:
         TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
