@@ -83,12 +83,12 @@ def colliding_positions(
 def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     trial.demand_three_tokens()
     length = comparable_length(trial, length)
-    padding = _padding_read(trial)
-    if padding is not None:
-        return padding
     met = meetings(trial, length)
     if not met:
         return _judge_without_meetings(trial, length)
+    padding = _padding_read(trial)
+    if padding is not None:
+        return padding
     labels = combined_labels([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(labels, length, where)
