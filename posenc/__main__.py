@@ -1,8 +1,8 @@
-"""`python -m posenc` prints an encoding of four positions and the similarity of a few pairs.
+"""The command `posenc`, or `python -m posenc`: shows an encoding of four positions.
 
-`python -m posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
-`python -m posenc config PATH` says what a model configuration means: see `config`.
-`python -m posenc vectors` tests any implementation against known answers: see `posenc.vectors`.
+`posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
+`posenc config PATH` says what a model configuration means: see `config`.
+`posenc vectors` tests any implementation against known answers: see `posenc.vectors`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import importlib
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from posenc import PositionalEncoding, read_config, similarity
+from posenc import PositionalEncoding, __version__, read_config, similarity
 from posenc._console import Parser, one_line, printable, status_after_flush
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str] | None) -> int:
     """Do what the command line says; return the exit status."""
     parser = Parser(
-        "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
+        "posenc", description="Without a command, show the sinusoidal encoding at work."
     )
     commands = parser.add_subparsers(dest="command", metavar="diagnose | config | vectors")
     command = commands.add_parser(
@@ -54,6 +55,19 @@ def run(arguments: Sequence[str] | None) -> int:
     command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
+    command.add_argument(
+        "--cache",
+        metavar="NAME=module:callable",
+        action="append",
+        default=[],
+        help="a keyword of forward that takes a cache, and what returns an empty one, as in"
+        " cache=posenc.nn:Cache; not needed where the model returns its own",
+    )
+    command.add_argument(
+        "--report",
+        metavar="FILE",
+        help="also write the answers as JSON, without weights, tokens or paths, for a colleague",
+    )
     command = commands.add_parser(
         "config",
         help="say what a model configuration means",
@@ -82,7 +96,7 @@ def run(arguments: Sequence[str] | None) -> int:
     if asked.command == "config":
         return config(asked.path, asked.length, as_json=asked.json)
     options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
-    return diagnose(asked.model, **options)
+    return diagnose(asked.model, caches=asked.cache, report=asked.report, **options)
 
 
 def length(written: str) -> int:
@@ -110,12 +124,14 @@ def show() -> int:
     return HEALTHY
 
 
-def diagnose(place: str, **options: Any) -> int:
+def diagnose(
+    place: str, *, caches: Sequence[str] = (), report: str | None = None, **options: Any
+) -> int:
     """Print the report on the model that the callable at `place` returns; return the exit status.
 
     `place` is written module:callable. The callable may also return a pair of model and example
-    input; the options are those of
-    `posenc.nn.diagnose`.
+    input. A cache is written keyword=module:callable. `report` names a file for the answers; the
+    options are those of `posenc.nn.diagnose`.
     """
     try:
         importlib.import_module("torch")
@@ -127,13 +143,17 @@ def diagnose(place: str, **options: Any) -> int:
     try:
         made = _load_model(place)
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-        report = nn.diagnose(model, example, **options)
+        cache = dict(map(_load_cache, caches)) or None
+        found = nn.diagnose(model, example, cache=cache, **options)
+        if report is not None:
+            data = {"posenc": __version__, **found.as_data(), "asked": options}
+            Path(report).write_text(f"{json.dumps(data, indent=1)}\n", encoding="utf-8")
     except (Exception, SystemExit) as error:
         said = one_line(f"{place}: {type(error).__name__}: {error}")
         print(f"posenc diagnose {said}", file=sys.stderr)
         return COULD_NOT_TELL
-    print("\n".join(map(printable, str(report).split("\n"))))
-    return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(report.status, HEALTHY)
+    print("\n".join(map(printable, str(found).split("\n"))))
+    return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(found.status, HEALTHY)
 
 
 def config(path: str, length: int | None = None, *, as_json: bool = False) -> int:
@@ -167,18 +187,33 @@ def _load_model(place: str) -> Any:
     """Return the model at module:name, or the result of calling what is there."""
     from torch.nn import Module
 
-    module, colon, name = place.partition(":")
-    if not (module and colon and name):
-        raise ValueError(f"the model must be given as module:callable; got {place!r}")
-    thing: Any = importlib.import_module(module)
-    for part in name.split("."):
-        thing = getattr(thing, part)
+    thing = _load(place, "the model must be given as module:callable")
     if isinstance(thing, Module):
         return thing
     if not callable(thing):
-        kind = type(thing).__name__
+        kind, name = type(thing).__name__, place.partition(":")[2]
         raise TypeError(f"{name} must be a function that returns a model; a {kind} is not callable")
     return thing()
+
+
+def _load_cache(written: str) -> tuple[str, Any]:
+    """Return the keyword of a cache and what makes an empty one, given keyword=module:callable."""
+    keyword, _, place = written.partition("=")
+    return keyword, _load(place, "a cache must be given as keyword=module:callable", written)
+
+
+def _load(place: str, allowed: str, written: str | None = None) -> Any:
+    """Return what is at module:name; the current folder is searched too."""
+    module, colon, name = place.partition(":")
+    if not (module and colon and name):
+        raise ValueError(f"{allowed}; got {written or place!r}")
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):  # `python -m` searches the current folder, `posenc` does not
+        sys.path.insert(0, here)
+    thing: Any = importlib.import_module(module)
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    return thing
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from posenc.diagnose.answers import ForwardError
+from posenc.diagnose.indirect import one_token
 from posenc.diagnose.operations import suppressed
 from posenc.diagnose.scores import ScoreRun, Scores
 from posenc.diagnose.trial import SURE, Trial
@@ -19,44 +20,65 @@ from posenc.diagnose.trial import SURE, Trial
 Caches: TypeAlias = Mapping[str, Callable[[], Any]] | None
 
 STEPS = 2  # so many tokens are read one by one, after those before them in one call
-FEWEST = 5  # of shorter sequences too little is cached to tell where positions begin
+FEWEST = 2  # after fewer, too little is cached to tell where positions begin
+REACHES = (512, 128, 32)  # so many tokens are read to see whether a key drops out, or fewer
+CROSSING = (range(-2, 5), range(3, 5))  # places that are read one by one, counted from a window
 
-KEPT, LOST, OTHER, UNTRIED = "kept", "lost", "other", "untried"
+KEPT, LOST, AHEAD, EVICTED, OTHER = "kept", "lost", "ahead", "evicted", "other"
+UNTRIED = "untried"
+FIRST_FOUND = (LOST, AHEAD, EVICTED, OTHER, KEPT)
 
 
-def offset_of(trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Caches) -> str:
+class Cached(NamedTuple):
+    """What reading with a cache shows."""
+
+    offset: str  # see `read_with_cache`
+    tried: bool = False  # whether a cache took a token
+    reach: int = 0  # of so many tokens it was seen whether keys drop out
+    windows: tuple[int, ...] = ()  # after how many keys, of a layer or of its cache, some do
+
+
+def read_with_cache(trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Caches) -> Cached:
     """Return whether positions go on where some tokens are cached, in one token repeated.
 
-    They are `KEPT`, `LOST` if all new tokens stand at one position, `OTHER` than in one call in
-    another way, or `UNTRIED` if no cache could be used, or shows nothing.
+    They are `KEPT`; `LOST` if all new tokens stand at one position; `AHEAD` if each stands one
+    position too far; `EVICTED` if they are kept until a cache drops keys, and not after that;
+    `OTHER` than in one call in another way; or `UNTRIED` if no cache could be used, or shows
+    nothing.
 
     Raises:
         ForwardError: the model does not take the caches that are given.
     """
-    if tokens.shape[1] < FEWEST:
-        return UNTRIED
+    # One row more than those of the steps is compared, and none that a window has hidden keys from.
+    seen = [int(scores.seen[:, -1].sum(dim=1).min()) for scores in whole.found]
+    first = min([tokens.shape[1], *seen]) - STEPS - 1
+    if tokens.shape[1] < FEWEST + STEPS + 1:
+        return Cached(UNTRIED)
     try:
-        steps = [*_steps(trial, tokens, caches)]
+        steps = [*_steps(trial, tokens, range(first, first + STEPS), caches)] if first > 1 else []
+        reach, windows = _windows(trial, caches) if whole.found else (0, ())
     except ForwardError:
         if caches:
             raise
-        return UNTRIED
-    if not steps:
-        return UNTRIED
-    found = {_offset_of_rows(whole, steps), *_offsets_of_scores(trial, whole, steps)}
-    return next((one for one in (LOST, OTHER, KEPT) if one in found), UNTRIED)
+        return Cached(UNTRIED)
+    found = {_offset_of_rows(whole, steps, first), *_offsets_of_scores(trial, whole, steps, first)}
+    if not found & {LOST, AHEAD}:
+        found |= {one for window in windows for one in _past_window(trial, window, caches)}
+    offset = next((one for one in FIRST_FOUND if one in found), UNTRIED)
+    return Cached(offset, bool(steps or reach), reach, windows)
 
 
-def _steps(trial: Trial, tokens: Tensor, caches: Caches) -> Iterator[ScoreRun]:
-    """Yield the run of each of the last tokens, read one by one."""
-    length = tokens.shape[1]
+def _steps(
+    trial: Trial, tokens: Tensor, places: range, caches: Caches, *, rows: bool = True
+) -> Iterator[ScoreRun]:
+    """Yield the run of the token at each of these places, after those before them in one call."""
     given = {name: make() for name, make in (caches or {}).items()}
-    said = trial.call(tokens[:, : length - STEPS], **given)
-    for place in range(length - STEPS, length):
+    said = trial.call(tokens[:, : places.start], **given)
+    for place in places:
         given |= _returned_cache(trial, said)
         if not given:
             return
-        with ScoreRun(1, place + 1, ()) as step:
+        with ScoreRun(1, None, () if rows else None) as step:
             said = trial.call(tokens[:, place : place + 1], **given)
         yield step
 
@@ -75,16 +97,19 @@ def _returned_cache(trial: Trial, output: Any) -> dict[str, Any]:
     }
 
 
-def _offset_of_rows(whole: ScoreRun, steps: list[ScoreRun]) -> str:
+def _offset_of_rows(whole: ScoreRun, steps: list[ScoreRun], first: int) -> str:
     """Return where rows of positions begin that are added to tokens."""
-    if whole.rows is None:
+    if whole.rows is None or not steps:
         return UNTRIED
     rows, far = whole.rows, 1e-5 * float(whole.rows.abs().max())
-    places = range(len(rows) - STEPS, len(rows))
-    if any(_near(rows[place], rows[0], far) for place in places):
+    if any(_near(row, rows[0], far) for row in rows[first : first + STEPS + 1]):
         return UNTRIED
-    for offset, expected in ((KEPT, rows[places.start :]), (LOST, rows[:1].expand(STEPS, -1))):
-        seen = zip(expected, steps, strict=True)
+    for offset, expected in (
+        (KEPT, rows[first:]),
+        (LOST, rows[:1].expand(STEPS, -1)),
+        (AHEAD, rows[first + 1 :]),
+    ):
+        seen = zip(expected, steps, strict=False)
         if all(_is_among(row, step.single, far) for row, step in seen):
             return offset
     return UNTRIED
@@ -98,35 +123,128 @@ def _near(x: Tensor, y: Tensor, far: float) -> bool:
     return float((x - y).abs().max()) <= far
 
 
-def _offsets_of_scores(trial: Trial, whole: ScoreRun, steps: list[ScoreRun]) -> Iterator[str]:
+def _offsets_of_scores(
+    trial: Trial, whole: ScoreRun, steps: list[ScoreRun], first: int
+) -> Iterator[str]:
     """Yield for each attention where the positions of its queries begin."""
-    heads = [len(scores.values) for scores in whole.found]
-    if any([len(scores.values) for scores in step.found] != heads for step in steps):
+    for scores, single in _paired(whole, steps):
+        rows = [_visible(one, 0) for one in single]
+        if [row.shape[1] for row in rows] == [*range(first + 1, first + STEPS + 1)]:
+            yield _offset_of_scores(trial, scores, [row[:, :first] for row in rows])
+
+
+def _paired(whole: ScoreRun, steps: list[ScoreRun]) -> Iterator[tuple[Scores, list[Scores]]]:
+    """Yield the scores of each attention in one call, and those in each of the steps."""
+    if not steps or any(step.attentions != whole.attentions for step in steps):
         return
-    for scores, *single in zip(whole.found, *(step.found for step in steps), strict=True):
-        yield _offset_of_scores(trial, scores, single)
+    found = [dict(zip(step.places, step.found, strict=True)) for step in steps]
+    for place, scores in zip(whole.places, whole.found, strict=True):
+        single = [one[place] for one in found if place in one]
+        if [len(one.values) for one in single] == [len(scores.values)] * len(steps):
+            yield scores, single
 
 
-def _offset_of_scores(trial: Trial, whole: Scores, steps: list[Scores]) -> str:
-    """Return where the positions of queries begin, given the scores of the last of them."""
-    length = whole.values.shape[-1]
-    first = length - STEPS
-    rows = torch.stack([_relative_to_first(one, 0)[..., :first] for one in steps])
-    expected = [_relative_to_first(whole, place)[..., :first] for place in range(first, length)]
-    spread = float(torch.cat([rows[-1], expected[-1]]).nan_to_num().abs().max())
-    size = float(whole.values.masked_fill(~whole.seen, 0).abs().max())
-    if not rows.isfinite().all() or spread <= 100 * SURE * trial.epsilon() * size:
+def _visible(scores: Scores, query: int) -> Tensor:
+    """Return the scores of a query with all keys that some head sees, (heads, keys)."""
+    return scores.values[:, query, scores.seen[:, query].any(dim=0)]
+
+
+def _offset_of_scores(trial: Trial, whole: Scores, rows: list[Tensor]) -> str:
+    """Return where the positions of queries begin, given the scores of each with the first keys."""
+    first = rows[0].shape[1]
+    # What all scores of a query have in common has no effect on its attention.
+    steps = torch.stack([row - row[:, :1] for row in rows])
+    expected = whole.values[:, first : first + STEPS + 1, :first].transpose(0, 1)
+    expected = expected - expected[..., :1]
+    if not _is_clear(trial, whole, torch.cat([steps, expected])):
         return UNTRIED
-    far = 1e-3 * spread
-    if _near(rows, torch.stack(expected), far):
+    far = 1e-3 * float(steps.abs().max().maximum(expected.abs().max()))
+    if _near(steps, expected[:STEPS], far):
         return KEPT
-    return LOST if _near(rows[0], rows[-1], far) else OTHER
+    if _near(steps[0], steps[-1], far):
+        return LOST
+    return AHEAD if _near(steps, expected[1:], far) else OTHER
 
 
-def _relative_to_first(scores: Scores, query: int) -> Tensor:
-    """Return the scores of a query, (heads, keys), less that of the first key.
+def _is_clear(trial: Trial, whole: Scores, differences: Tensor) -> bool:
+    """Say whether differences of scores are finite, and larger than rounding could make them."""
+    size = float(whole.values.masked_fill(~whole.seen, 0).abs().max())
+    clear = float(differences.abs().max()) > 100 * SURE * trial.epsilon() * size
+    return clear and bool(differences.isfinite().all())
 
-    What all scores of a query have in common has no effect on its attention.
+
+# Where keys drop out
+
+
+def _windows(trial: Trial, caches: Caches) -> tuple[int, tuple[int, ...]]:
+    """Return how many tokens were read, and to how many keys the last of them is attending.
+
+    Those that are attending to all are left out. If no cache can be used, 0 tokens were read.
     """
-    row = scores.values[:, query].masked_fill(~scores.seen[:, query], torch.nan)
-    return row - row[:, :1]
+    for reach in REACHES:
+        with suppressed():
+            tokens = trial.tokens(1, reach)
+            step = [*_steps(trial, tokens, range(reach - 1, reach), caches, rows=False)]
+            if not step:
+                return 0, ()
+            whole = ScoreRun(reach, reach, None, last=1)
+            with whole:
+                trial.call(tokens)
+            pairs = [(one, single[0]) for one, single in _paired(whole, step)]
+            counts = {_visible(one, -1).shape[1] for pair in pairs for one in pair}
+            return reach, tuple(n for n in sorted(counts) if FEWEST < n < reach - CROSSING[0].stop)
+    return 0, ()
+
+
+def _past_window(trial: Trial, window: int, caches: Caches) -> Iterator[str]:
+    """Yield for each attention where positions go once there are more keys than a window holds.
+
+    Tokens are read one by one until there are, and again after more than those in one call.
+    """
+    length = window + CROSSING[0].stop + 1
+    while length in trial.sizes:  # of which another axis than that of tokens might be
+        length += 1
+    tokens, known = one_token(trial, length)
+    whole = ScoreRun(length, length, known)
+    with whole:
+        trial.call(tokens)
+    crossed: list[list[tuple[Scores, dict[int, Scores]]]] = []
+    for crossing in CROSSING:
+        places = range(window + crossing.start, window + crossing.stop)
+        pairs = _paired(whole, [*_steps(trial, tokens, places, caches)])
+        crossed += [[(one, dict(zip(places, steps, strict=True))) for one, steps in pairs]]
+    for (scores, across), (_, beyond) in zip(*crossed, strict=False):
+        yield _offset_past_window(trial, scores, across, beyond)
+
+
+def _offset_past_window(
+    trial: Trial, whole: Scores, across: dict[int, Scores], beyond: dict[int, Scores]
+) -> str:
+    """Return where positions go, given the scores of the query at each place."""
+    found = [_agrees(trial, whole, place, step) for place, step in across.items()]
+    found += [_agrees(trial, whole, place, step) for place, step in beyond.items()]
+    if None in found:
+        return UNTRIED
+    if all(found):
+        return KEPT
+    if all(_agrees(trial, whole, place + 1, step) for place, step in across.items()):
+        return AHEAD
+    return EVICTED if found[0] else OTHER
+
+
+def _agrees(trial: Trial, whole: Scores, place: int, step: Scores) -> bool | None:
+    """Say whether a query has the scores that it has in one call, or None where all are alike.
+
+    A cache may hold its keys in a ring, beginning anywhere. Where it holds fewer than a query sees
+    in one call, it may have kept some far ones, and numbered them anew: the nearer half counts.
+    """
+    held, expected = _visible(step, 0), _visible(whole, place)
+    size, most = held.shape[1], expected.shape[1]
+    nearest = expected[:, -((size + 1) // 2) if size < most else 0 :]
+    nearest = nearest - nearest[:, -1:]
+    if not _is_clear(trial, whole, nearest):
+        return None
+    far = 1e-3 * float(nearest.abs().max())
+    rings = (held.roll(turn, dims=1) for turn in range(size if size == most else 1))
+    ends = (ring[:, -nearest.shape[1] :] for ring in rings)
+    return any(_near(end - end[:, -1:], nearest, far) for end in ends)

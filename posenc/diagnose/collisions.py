@@ -17,13 +17,16 @@ from posenc.diagnose.labels import combined_labels
 from posenc.diagnose.length import longest_read
 from posenc.diagnose.meetings import meetings
 from posenc.diagnose.operations import LOOKUPS, Watcher, name_of, tensors_in
-from posenc.diagnose.order import judge_order
+from posenc.diagnose.order import SEEING, judge_order
 from posenc.diagnose.trial import Example, Trial
 
 WIDER = (
     "compute positions and angles in float32 or wider, and cast what comes out; a table that"
     " repeats its rows has to be longer."
 )
+
+
+PADDING = "count positions from {first}, the row after that of padding."
 
 
 def colliding_positions(
@@ -38,6 +41,8 @@ def colliding_positions(
     the last bit. Where there is no such operation, the scores are compared, in which positions may
     be mingled with the tokens, except for their last digits; where that shows nothing, order is
     seen, and neither a mask nor a recurrence explains it, the answer is undetermined.
+    A table of positions that keeps a row for padding, its `padding_idx`, never trains that row:
+    real tokens must not read it, though it differs from all others.
     Distances that a scheme puts together on purpose, as T5's buckets do, are no collision: the
     nearest are not shared, the farther the more, and in float64 too. Buckets written by mistake go
     unnoticed.
@@ -50,9 +55,10 @@ def colliding_positions(
         axis: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "all positions differ"; "positions collide", ill; "far positions
-        share a bias, in float64 too"; "no positions reach the model", absent. Measured: `length`,
-        `colliding`, how many positions equal an earlier one, and `first` and `second`, a pair.
+        A `Diagnosis`. Verdicts: "all positions differ"; "positions collide" and "a token reads the
+        row of padding", ill; "far positions share a bias, in float64 too"; "no positions reach the
+        model", absent. Measured: `length`, `colliding`, how many positions equal an earlier one,
+        and `first` and `second`, a pair; or `padding`, the row of padding.
 
     Raises:
         TypeError: see `diagnose`; `length` is not an integer.
@@ -80,6 +86,9 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     met = meetings(trial, length)
     if not met:
         return _judge_without_meetings(trial, length)
+    padding = _padding_read(trial)
+    if padding is not None:
+        return padding
     labels = combined_labels([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(labels, length, where)
@@ -93,6 +102,49 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
         if int(exact.max()) == int(labels.max()):
             return _bucketed_answer(found)
     return found
+
+
+def _padding_read(trial: Trial) -> Diagnosis | None:
+    """Return the answer if some token reads the row that a table of positions has for padding."""
+    tokens = trial.tokens(1, trial.length)
+    with PaddedReads(tokens) as first:
+        trial.call(tokens)
+    with PaddedReads(tokens) as second:
+        trial.call(trial.other(tokens))
+    for one, other in zip(first.found, second.found, strict=False):
+        if one == other:  # so it is not read by tokens
+            address, padding, rows = one
+            named = trial.model.named_parameters()
+            table = next((name for name, x in named if x.data_ptr() == address), "a table")
+            why = (
+                f"Token {rows.index(padding)} reads row {padding} of {table}, which its padding_idx"
+                " keeps out of training."
+            )
+            numbers: dict[str, float] = {"length": trial.length, "padding": padding}
+            helps = PADDING.format(first=padding + 1)
+            return answer(ILL, "a token reads the row of padding", why, numbers, helps)
+    return None
+
+
+class PaddedReads(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes each table of which the row of padding is read, by one index for each token.
+
+    Args:
+        tokens: what the model reads, (1, length).
+    """
+
+    def __init__(self, tokens: Tensor) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.tokens = tokens
+        self.found: list[tuple[int, int, list[int]]] = []  # a table, its padding, the rows read
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the table, and run the operation."""
+        if name_of(func) == "embedding" and len(args) > 2 and args[2] >= 0:
+            table, padding, rows = args[0], args[2], args[1].flatten().tolist()
+            if padding in rows and len(rows) == len({*rows}) == self.tokens.shape[1]:
+                self.found.append((table.data_ptr(), padding, rows))
+        return func(*args, **kwargs)
 
 
 def comparable_length(trial: Trial, length: int) -> int:
@@ -194,7 +246,7 @@ def _judge_without_meetings(trial: Trial, length: int) -> Diagnosis:
 def _sees_order(trial: Trial) -> bool | None:
     """Return whether the model sees order, other than by a causal mask; None if it is unclear."""
     try:
-        return judge_order(trial).verdict == "it sees order"
+        return judge_order(trial).verdict in SEEING
     except CannotTellError:
         return None
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -41,7 +42,9 @@ def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None =
 
     The layout that the weights were trained with cannot be read from the code. Where the
     projections can be found in the model, `trained_layout` is asked about them; its answer may be
-    that they do not show it either. A length that also falls with the position, as in xPos, is not
+    that they do not show it either. The answer says which pairs rotate, and whether they lie across
+    the head or within the part of it that rotates: with proportional frequencies, slow pairs across
+    the head stand still. A length that also falls with the position, as in xPos, is not
     reported; where one factor does both, the answer is undetermined.
 
     Args:
@@ -54,8 +57,9 @@ def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None =
         "interleaved weights, reordered to rotate half" or the reverse, where the model reorders
         heads between projection and rotation; "the code rotates …, the weights were trained with
         …", ill; "nothing is rotated", absent.
-        Measured: `rotary_d`, how many dimensions of a head rotate, `d`, of how many, and what
-        `trained_layout` measures.
+        Measured: `rotary_d`, how many dimensions of a head rotate, `d`, of how many, `partner`, how
+        many dimensions apart the two of a pair are, and what `trained_layout` measures. Where
+        layers have heads of several kinds, those of the widest.
 
     Raises:
         TypeError: see `diagnose`.
@@ -138,7 +142,38 @@ def _judge_layout(trial: Trial) -> Diagnosis:
             _projections(trial, tokens, [_in_other_layout(one) for one in rotated]),
             True,
         )
-    return _compare_with_weights(widest, rows, reordered=reordered)
+    found = _compare_with_weights(widest, rows, reordered=reordered)
+    kinds = dict.fromkeys(
+        _in_words(one) for one in rotated if not any(_is_part(one, other) for other in rotated)
+    )
+    more = [kind for kind in kinds if kind != _in_words(widest)]
+    return replace(found, why=" ".join([found.why, *(f"In other layers {one}" for one in more)]))
+
+
+def _is_part(one: Rotated, other: Rotated) -> bool:
+    """Say whether one are the heads of the other without dimensions that stand still."""
+    (count, d), (others, wider) = one.heads.shape, other.heads.shape
+    return count == others and d < wider and torch.allclose(one.heads, other.heads[:, :d])
+
+
+def _in_words(rotated: Rotated) -> str:
+    """Return in a sentence which dimensions of a head rotate, and which together."""
+    d, paired = rotated.heads.shape[-1], rotated.rotary_d // 2
+    turning, layout = rotated.turning, rotated.layout
+    if 2 * paired == d == 2 * len(turning):
+        return f"{d} of {d} dimensions of a head rotate, {PAIRS[layout]} together."
+    which = f"pairs {turning[0]} to {turning[-1]}"
+    if len(turning) < 2 or turning[-1] - turning[0] >= len(turning):
+        which = f"pairs {', '.join(map(str, turning))}"
+    where = "dimensions 2i and 2i + 1"
+    if layout == "half":
+        across = "across the head" if 2 * paired == d else "within the part that rotates"
+        where = f"dimensions i and i + {paired}, {across}"
+    still = d // 2 - len(turning)
+    return (
+        f"{2 * len(turning)} of {d} dimensions of a head rotate: {which}, {where};"
+        f" {still} pairs stand still."
+    )
 
 
 def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: bool) -> Diagnosis:
@@ -146,9 +181,12 @@ def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: b
 
     `reordered` says that the model puts these rows in the order of the other layout.
     """
-    layout, rotary_d, d = rotated.layout, rotated.rotary_d, rotated.heads.shape[-1]
-    numbers: dict[str, float] = {"rotary_d": rotary_d, "d": d}
-    why = f"{rotary_d} of {d} dimensions of a head rotate, {PAIRS[layout]} together."
+    layout, why = rotated.layout, _in_words(rotated)
+    numbers: dict[str, float] = {
+        "rotary_d": 2 * len(rotated.turning),
+        "d": rotated.heads.shape[-1],
+        "partner": rotated.rotary_d // 2 if layout == "half" else 1,
+    }
     if rows is None:
         return answer(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
     verdict = layout

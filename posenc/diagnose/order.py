@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
+from posenc.diagnose.operations import Watcher
 from posenc.diagnose.outputs import comparable
 from posenc.diagnose.parts import Part, first_call_arguments, may_mix, mixing_parts
 from posenc.diagnose.trial import SURE, Example, Trial
@@ -19,8 +21,15 @@ from posenc.diagnose.trial import SURE, Example, Trial
 # A token that attends to nothing but itself shows nothing, but of 32 sequences some have tokens
 # that look around. Fewer are drawn if their outputs would be more than `MOST` numbers.
 FEWEST, SEQUENCES, MOST = 8, 32, 2**23
+SCALE = 4 / 127  # of the largest output: four steps of eight bits
 
+SEES, MIRRORED = "it sees order", "it does not tell before from after"
+SEEING = (SEES, MIRRORED)  # verdicts on models whose outputs depend on order
 NO_POSITIONS = "give it positions, and check that what computes them is called in forward."
+NO_DIRECTION = (
+    "give keys before a query other positions than those after it: a sign of the distance is lost;"
+    " a model meant to see distances alone, as an encoder with ALiBi, is not ill."
+)
 MASK_ALONE = (
     "where positions were meant, check that what computes them is called in forward; a model"
     " meant to have none (NoPE) is not ill."
@@ -39,6 +48,9 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
     reaches the model through the mask alone, and positions do not. Where there is one output for a
     whole sequence, the parts have to be causal as well, and that output the same at another length.
 
+    A model that looks both ways and sees distances without their sign makes of the reversed tokens
+    the same outputs in reverse: it sees order, but does not tell before from after.
+
     The copy computes in float64 where the model can. What counts as a change of an entry is
     measured: ten times what changing the last digit of every weight does to it, in the narrowest
     type of the model, float32 at most. A model that is ill reacts to other tokens a hundred times
@@ -52,9 +64,10 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
 
     Returns:
         A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
-        or a causal mask told it; "only through the causal mask" and "it does not see order", both
-        ill. Measured: `change` of an entry of the output, where it is clear, and
-        its `noise`; and where there is an output for each token, `causal`, 1 or 0.
+        or a causal mask told it; "only through the causal mask", "it does not tell before from
+        after" and "it does not see order", all ill. Measured: `change` of an entry of the output,
+        where it is clear, and its `noise`; and where there is an output for each token, `causal`, 1
+        or 0.
 
     Raises:
         TypeError: see `diagnose`.
@@ -130,6 +143,7 @@ def judge_order(trial: Trial) -> Diagnosis:
     runs = _Runs(trial, tokens, other, output, noise, _token_axes(trial, shape))
     if not runs.axes:
         return _judge_pooled(runs)
+    _demand_more_than_a_scale(runs)
     last = trial.length - 1
     before = runs.change(runs.with_other_tokens(last, trial.length), slice(last))
     return _judge_causal(runs) if before.clear <= SURE else _judge_bidirectional(runs)
@@ -160,7 +174,12 @@ def _judge_pooled(runs: _Runs) -> Diagnosis:
     found = _order_answer(
         what, permuted, lambda: runs.change(runs.with_other_tokens(1, length - 1))
     )
-    return found if found.ill else _mask_alone_answer(runs, found)
+    found = found if found.ill else _mask_alone_answer(runs, found)
+    return (
+        found
+        if found.ill
+        else _direction_answer(found, runs.change(runs.tokens.flip(1)), "the same output")
+    )
 
 
 def _judge_causal(runs: _Runs) -> Diagnosis:
@@ -189,7 +208,20 @@ def _judge_bidirectional(runs: _Runs) -> Diagnosis:
         return runs.change(runs.with_other_tokens(1, length), slice(1))
 
     what = "all tokens permuted, outputs"
-    return _order_answer(what, map(permuted, _orders(length)), replaced, causal=0)
+    found = _order_answer(what, map(permuted, _orders(length)), replaced, causal=0)
+    if found.ill:
+        return found
+    backwards = permuted(torch.arange(length).flip(0))
+    return _direction_answer(found, backwards, "the same outputs in reverse")
+
+
+def _direction_answer(found: Diagnosis, reversed_: _Change, same: str) -> Diagnosis:
+    """Return an answer that order is seen, unless reversing all tokens shows no direction."""
+    clear = found.measured["change"] / found.measured["noise"]
+    if reversed_.clear > SURE or clear <= SURE**3:  # rounding might hide a small difference
+        return found
+    why = f"{found.why} But the tokens in reverse have {same}."
+    return answer(ILL, MIRRORED, why, found.measured, NO_DIRECTION)
 
 
 def _order_answer(
@@ -200,7 +232,7 @@ def _order_answer(
     numbers |= {"change": change.size, "noise": change.noise}
     why = f"With {what} changed by {change.size:.1g}; rounding alone makes {change.noise:.1g}."
     if change.clear > SURE:
-        return answer(HEALTHY, "it sees order", why, numbers)
+        return answer(HEALTHY, SEES, why, numbers)
     # To be called ill, a model has to react to other tokens far more clearly than rounding.
     _demand(replaced(), SURE**2, "no token's output depends on another token")
     return answer(ILL, "it does not see order", why, numbers, NO_POSITIONS)
@@ -263,6 +295,39 @@ def _is_all_causal(runs: _Runs, same: Tensor, parts: list[Part]) -> bool:
     except CannotTellError:  # it reads this length alone
         return False
     return _clearest(shorter - trial.run(same), runs.noise).clear <= SURE
+
+
+def _demand_more_than_a_scale(runs: _Runs) -> None:
+    """Raise if tokens depend on one another only as those do that are quantised by one scale."""
+    length = runs.trial.length
+    with Quantising() as quantising:
+        runs.trial.call(runs.tokens[:1])
+    if not quantising.found:
+        return
+    size = SCALE * float(runs.output.abs().max())
+    ends = ((1, length, slice(1)), (0, length - 1, slice(length - 1, None)))
+    for start, stop, places in ends:
+        moved = runs.trial.run(runs.with_other_tokens(start, stop)) - runs.output
+        if float(_entries_at(moved, places, runs.axes).abs().max()) > size:
+            return
+    raise CannotTellError(
+        "it quantises what it computes, and other tokens change a token's output no more than by"
+        " a scale that they share"
+    )
+
+
+class Quantising(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether an operation rounds numbers to fewer digits than their type has."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found = False
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the operation, and run it."""
+        name = func._schema.name
+        self.found |= name == "aten::round" or "quantize" in name
+        return func(*args, **kwargs)
 
 
 def _entries_at(x: Tensor, places: slice, axes: list[int]) -> Tensor:

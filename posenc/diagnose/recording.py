@@ -16,6 +16,9 @@ from posenc.diagnose.trial import Trial
 # if its size is the length of the sequence.
 WEIGHTED = {"mm", "addmm", "linear", "native_layer_norm", "embedding", "convolution"}
 
+# Operations that return memory as it is, which may hold rows of something else. Zeros do not.
+UNWRITTEN = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+
 # Selects which arguments of an operation to keep, given its name and those that have rows.
 Select: TypeAlias = Callable[[str, list[Tensor]], list[Tensor]]
 
@@ -38,7 +41,11 @@ class Recorder(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         name = name_of(func)
         arguments = () if name in WEIGHTED else flat_arguments((*args, *kwargs.values()))
         given = [x for x in arguments if _has_rows(x, self.length)]
-        return self.visit(name, given, lambda: func(*args, **kwargs))
+        if name not in UNWRITTEN:
+            return self.visit(name, given, lambda: func(*args, **kwargs))
+        self.visit(name, [], lambda: None)
+        unwritten: Tensor = func(*args, **kwargs)
+        return unwritten.zero_()
 
     def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
         """Keep the selected arguments, then run the operation and return its result."""

@@ -14,7 +14,17 @@ from torch import Tensor, nn
 from posenc._arguments import _shown
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
-from posenc.diagnose.cached import KEPT, LOST, OTHER, STEPS, Caches, offset_of
+from posenc.diagnose.cached import (
+    AHEAD,
+    EVICTED,
+    KEPT,
+    LOST,
+    OTHER,
+    UNTRIED,
+    Cached,
+    Caches,
+    read_with_cache,
+)
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
 from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
 from posenc.diagnose.scores import ScoreRun, Scores, find_scores_of
@@ -44,12 +54,38 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
     (1, 2): ("query − 2·key", "keys are rotated twice", "rotate keys once."),
 }
 TWICE = "queries and keys are rotated twice"
+DOUBLED = "queries and keys are rotated twice, or their positions doubled"
+HALVE = (
+    "rotate them once, in the layer or in what calls it; or, where a factor of positions is 2"
+    " though nothing asks for it, make it 1."
+)
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
-OFFSET_LOST = "the offset of cached tokens is lost"
-OFFSET = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
-SAME_WITH_CACHE = "Read one by one with a cache, tokens have the same scores."
-NO_CACHE = "No cache was tried."
+COUNT = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
+# What may be wrong with a cache: the verdict, what was seen, and what helps.
+CACHED: dict[str, tuple[str, str, str]] = {
+    LOST: (
+        "the offset of cached tokens is lost",
+        "They stand at one position, and not where a single call has them.",
+        COUNT,
+    ),
+    AHEAD: (
+        "steps stand one position too far",
+        "At each position p they have what a single call has at p + 1.",
+        "the offset of a step is the number of tokens before it, without its own.",
+    ),
+    EVICTED: (
+        "positions restart where the cache drops keys",
+        "With a window of {window} keys they have the scores of a single call until the cache drops"
+        " a key, and others after that.",
+        "count the tokens that were read, not the keys that the cache still holds.",
+    ),
+}
 FAR = "far keys are favoured"
+SHARD = "slopes repeat from head to head"
+OWN_HEADS = (
+    "give each rank the slopes of its own heads, of all that there are:"
+    " alibi_slopes(heads)[rank * local : (rank + 1) * local]."
+)
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 
 
@@ -69,15 +105,17 @@ def relative_scores(
 
     Rotating both twice leaves scores relative, at twice the frequencies. It shows where heads that
     are rotated already are rotated again, by the same angles, or where heads rotate by twice the
-    frequencies that the model holds.
+    frequencies that the model holds; the latter may also come from positions that are doubled.
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
-    call.
+    call. Where a layer has a window, or a cache drops keys, within 512 tokens, tokens are also read
+    one by one until there are more than it holds, and beyond.
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
-    favoured; of others, which are learned, nothing is said.
+    favoured; of others, which are learned, nothing is said. Slopes that begin again within a layer
+    are those of a part of its heads, as where each rank of a parallel model counts its own from 0.
 
     Args:
         model: see `diagnose`.
@@ -90,12 +128,15 @@ def relative_scores(
     Returns:
         A `Diagnosis`. Verdicts: "scores depend on key − query alone"; "keys alone are rotated",
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
-        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "the offset
-        of cached tokens is lost" and "far keys are favoured", all ill; "its positions are absolute"
+        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
+        keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
+        "steps stand one position too far", "positions restart where the cache drops keys", "slopes
+        repeat from head to head" and "far keys are favoured", all ill; "its positions are absolute"
         and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
-        read one by one; and of biases `near`, in how many heads they favour near keys.
+        read one by one, and `window`, the largest beyond which they were; and of biases `near`, in
+        how many heads they favour near keys.
 
     Raises:
         TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
@@ -135,6 +176,7 @@ class _Heads(NamedTuple):
     scores: Scores  # (heads, queries, keys)
     spread: Tensor  # (heads,), how much the scores of a head differ
     noise: Tensor  # (heads,), of that, how much may be rounding
+    layers: list[int]  # how many heads each layer has
 
     def apart(self, query: int, key: int) -> Tensor:
         """Return by how much scores with one value of query·i − key·j differ, (heads,)."""
@@ -148,13 +190,12 @@ class _Heads(NamedTuple):
 def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
     trial.demand_three_tokens()
     tokens, run = find_scores_of(trial, trial.length)
-    offset = offset_of(trial, tokens, run, caches)
-    if offset == LOST:
-        why = (
-            f"After {trial.length - STEPS} tokens in one call, the next {STEPS} were read one by"
-            " one with a cache. They stand at one position, and not where a single call has them."
-        )
-        return answer(ILL, OFFSET_LOST, why, {"cached": 1}, OFFSET)
+    read = read_with_cache(trial, tokens, run, caches)
+    if read.offset in CACHED:
+        verdict, seen, helps = CACHED[read.offset]
+        why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
+        numbers = _cached_numbers(read)
+        return answer(ILL, verdict, why.format(**numbers), numbers, helps)
     if not run.found:
         return _judge_without_scores(trial, run)
     rotated = find_rotated(trial, tokens)
@@ -165,11 +206,26 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
         why = "One token repeated has the same score with every key that it sees."
         found = answer(ABSENT, "its scores tell no positions apart", why)
     if not found.ill:
-        _demand_all(run, offset)
-    cached = int(offset == KEPT)
-    said = SAME_WITH_CACHE if cached else NO_CACHE
-    why = f"{found.why} {said}" if found.status == HEALTHY else found.why
-    return replace(found, why=why, measured={**found.measured, "cached": cached})
+        _demand_all(run, read.offset)
+    why = f"{found.why} {_read_in_words(read)}" if found.status == HEALTHY else found.why
+    return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
+
+
+def _cached_numbers(read: Cached) -> dict[str, float]:
+    """Return what is measured with a cache."""
+    cached = int(read.offset not in (UNTRIED, OTHER))
+    return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
+
+
+def _read_in_words(read: Cached) -> str:
+    """Return in a sentence what was tried with a cache."""
+    if read.offset != KEPT:
+        return "A cache was tried, and shows nothing." if read.tried else "No cache was tried."
+    same = "Read one by one with a cache, tokens have the same scores"
+    if read.windows:
+        sizes = " and ".join(map(str, read.windows))
+        return f"{same}, also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys."
+    return f"{same}; in {read.reach} tokens no key drops out." if read.reach else f"{same}."
 
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
@@ -220,7 +276,8 @@ def _heads(trial: Trial, found: list[Scores], *, less_own: bool) -> _Heads:
     if (spread[clear] < 100 * noise[clear]).any():
         raise CannotTellError("positions change its scores hardly more than rounding does")
     far = noise.maximum(1e-4 * spread)
-    return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear])
+    layers = [int(part.sum()) for part in torch.split(clear, [len(one.values) for one in found])]
+    return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear], layers)
 
 
 def _highest(values: Tensor, seen: Tensor) -> Tensor:
@@ -288,7 +345,7 @@ def _judge_rotations(
     held = _halved_frequencies(model, rotated)
     if held:
         why = f"With every position they rotate by twice the frequencies in {held}."
-        return answer(ILL, TWICE, why, numbers, ONCE)
+        return answer(ILL, DOUBLED, why, numbers, HALVE)
     why = (
         f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
     )
@@ -357,6 +414,12 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
     near = sum(max(one) < 0 for one in slopes)
     numbers |= {"near": near}
     if near == len(slopes):
+        steps = torch.split(torch.tensor([max(one) for one in slopes]), heads.layers)
+        of = next(filter(None, map(_repeated_slopes, steps)), 0)
+        if of:
+            why = f"{why} The slopes of {of} heads come again in others of their layer, as where"
+            why += " each rank counts its heads from 0."
+            return answer(ILL, SHARD, why, numbers, OWN_HEADS)
         return answer(
             HEALTHY, RELATIVE, f"{why} They fall evenly with it: near keys are favoured.", numbers
         )
@@ -365,6 +428,16 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
             f"{near} of {len(slopes)} heads favour near keys, the others far ones"
         )
     return answer(ILL, FAR, f"{why} They rise evenly with it.", numbers, SIGN)
+
+
+def _repeated_slopes(slopes: Tensor) -> int:
+    """Return after how many heads of a layer slopes that differ begin again, or 0."""
+    for count in range(2, len(slopes) // 2 + 1):
+        blocks = slopes.reshape(-1, count) if len(slopes) % count == 0 else slopes[None]
+        alike = len(blocks) > 1 and torch.allclose(blocks, blocks[:1].expand_as(blocks), rtol=1e-3)
+        if alike and not torch.allclose(blocks[0], blocks[0, :1], rtol=1e-3):
+            return count
+    return 0
 
 
 def _slopes(values: Tensor, seen: Tensor) -> list[float]:

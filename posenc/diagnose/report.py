@@ -12,8 +12,11 @@ what its outputs need.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
@@ -61,6 +64,18 @@ class Report:
         """Ill if one answer is, or else undetermined if one is, healthy otherwise."""
         found = {diagnosis.status for diagnosis in self.diagnoses}
         return next((status for status in (ILL, UNDETERMINED) if status in found), HEALTHY)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the report for JSON, without weights, tokens or paths, to hand to somebody else.
+
+        Of an error only its type is kept, since its message may quote any of them.
+        """
+        return {
+            "torch": str(torch.__version__),
+            "model": self.subject,
+            "status": self.status,
+            "answers": [vars(one) | {"why": _without_messages(one.why)} for one in self.diagnoses],
+        }
 
     def __str__(self) -> str:
         ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
@@ -147,6 +162,11 @@ def diagnose(
         return Report(_subject(model), tuple(answers), (UNASKED,))
     beyond = unseen_positions(model, example, trained=trained, length=length, base=base, axis=axis)
     return Report(_subject(model), (*answers, beyond))
+
+
+def _without_messages(why: str) -> str:
+    """Return a sentence up to the name of an error, if it quotes one."""
+    return re.sub(r"\b([A-Z]\w*): .*", r"\1", why)
 
 
 def _subject(model: nn.Module) -> str:

@@ -22,9 +22,10 @@ class Rotated(NamedTuple):
     """Heads that are rotated: in which layout, in how many dimensions, and how far."""
 
     layout: str
-    rotary_d: int
+    rotary_d: int  # how many dimensions are in pairs
     heads: Tensor  # (heads, d), at position 0, where a rotation changes nothing
     angles: Tensor  # (positions, rotary_d/2), since position 0, from −π to π
+    turning: tuple[int, ...]  # the pairs that rotate; others are paired and stand still
 
 
 def find_rotated(trial: Trial, tokens: Tensor, places: Tensor | None = None) -> list[Rotated]:
@@ -92,6 +93,8 @@ def as_rotated(x: Tensor, trial: Trial, length: int) -> Rotated | None:
     moves = (moved_by > 1e-6 * size).tolist()
     if not any(moves):
         return None
+    # A pair of dimensions that stands still does so to the last bits, however slow others are.
+    still = (1e-12 if heads.dtype == x.dtype else 1e-6) * size
     # Unless it is rotated, what moves by m changes its squared length by about size·m.
     slack = max(1e-4, SURE * trial.epsilon()) * size * float(moved_by.max())
     for layout, rotary_d, width in _pairings(moves):
@@ -101,7 +104,9 @@ def as_rotated(x: Tensor, trial: Trial, length: int) -> Rotated | None:
         squared = first**2 + second**2
         if _largest(squared - squared[:, :1]) <= slack:
             angles = _angles(first, second)[:, : rotary_d // 2]
-            return Rotated(layout, rotary_d, heads[:, 0], angles)
+            turns = torch.maximum(*pairs(moved_by[:rotary_d], layout)) > still
+            turning = tuple(turns.nonzero().flatten().tolist())
+            return Rotated(layout, rotary_d, heads[:, 0], angles, turning)
     return None
 
 

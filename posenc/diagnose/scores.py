@@ -35,13 +35,18 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Args:
         queries: how many tokens are read.
-        keys: how many are attended to, with those that are cached.
-        known: digests of arguments that depend on no token.
+        keys: how many are attended to, with those that are cached; None for any number of them.
+        known: digests of arguments that depend on no token; None to keep scores though rows differ.
+        last: of how many queries, the last ones, scores are kept; 0 for all.
     """
 
-    def __init__(self, queries: int, keys: int, known: Collection[int]) -> None:
+    def __init__(
+        self, queries: int, keys: int | None, known: Collection[int] | None, *, last: int = 0
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.queries, self.keys, self.known = queries, keys, known
+        self.queries, self.keys, self.known, self.last = queries, keys, known, last
+        self.attentions = 0  # how many operations there were that may be one
+        self.places: list[int] = []  # of scores that are kept: the number of their operation
         self.found: list[Scores] = []
         self.finite = True
         self.hidden = False  # whether some attention does not show its scores
@@ -53,20 +58,23 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         name = name_of(func)
         for x in tensors_in(args, kwargs):
             self._look(x)
-        if self.rows is None and name.startswith(FUSED):
-            self._keep(_fused_scores(_named_arguments(func, args, kwargs)))
-        elif self.rows is None and name in SOFTMAX:
-            self._keep(_softmax_scores(args[0], args[1], self.queries, self.keys))
+        fused = name.startswith(FUSED)
+        if fused or name in SOFTMAX:
+            self.attentions += 1
+            if self.rows is None and fused:
+                self._keep(_fused_scores(_named_arguments(func, args, kwargs), self.last))
+            elif self.rows is None:
+                self._keep(_softmax_scores(args[0], args[1], self.queries, self.keys))
         elif "attention" in name or "encoder_layer" in name:
             self.hidden = True
         return func(*args, **kwargs)
 
     def _look(self, x: Tensor) -> None:
         """Keep rows if they are the first that differ, or, of one token, if they may be its own."""
-        if x.is_nested or x.layout is not torch.strided or not x.is_floating_point():
+        if self.known is None or x.is_nested or x.layout is not torch.strided:
             return
         of_tokens = x.shape[:-1] in ((1, self.queries), (self.queries, 1))
-        if not of_tokens or x.shape[-1] == self.keys:
+        if not of_tokens or not x.is_floating_point() or x.shape[-1] == self.keys:
             return
         rows = x.reshape(self.queries, -1).cpu().double()
         lengths = rows.norm(dim=1)  # which rotation keeps
@@ -76,12 +84,17 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.rows = None if digest(x) in self.known else rows
 
     def _keep(self, scores: Tensor | None) -> None:
-        if scores is None or scores.shape[-2:] != (self.queries, self.keys):
+        """Keep the scores of the last queries, if they are of all queries and keys."""
+        if scores is None or scores.shape[-2] not in (self.queries, self.last):
             return
-        values = scores.reshape(-1, self.queries, self.keys).cpu().double()
+        if self.keys not in (None, scores.shape[-1]):
+            return
+        last = scores[..., -self.last :, :]  # of 0, all of them
+        values = last.reshape(-1, *last.shape[-2:]).cpu().double()
         self.finite &= bool((values < torch.inf).all())  # False for nan; -inf hides a key
         seen = values > values.amax(dim=-1, keepdim=True) - WEIGHTLESS
         self.found.append(Scores(values, seen))
+        self.places.append(self.attentions)
 
 
 def find_scores_of(trial: Trial, length: int) -> tuple[Tensor, ScoreRun]:
@@ -95,11 +108,11 @@ def find_scores_of(trial: Trial, length: int) -> tuple[Tensor, ScoreRun]:
     return tokens, found
 
 
-def _softmax_scores(x: Tensor, axis: int, queries: int, keys: int) -> Tensor | None:
+def _softmax_scores(x: Tensor, axis: int, queries: int, keys: int | None) -> Tensor | None:
     """Return the argument of a softmax along an axis as (…, queries, keys), if it is scores."""
     axis %= x.ndim
     others = [other for other, size in enumerate(x.shape) if size == queries and other != axis]
-    if x.shape[axis] != keys or not others:
+    if keys not in (None, x.shape[axis]) or not others:
         return None
     return x.movedim((others[-1], axis), (-2, -1))
 
@@ -110,17 +123,21 @@ def _named_arguments(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return dict(zip(names, args, strict=False)) | kwargs
 
 
-def _fused_scores(given: dict[str, Any]) -> Tensor:
-    """Return the scores of a fused attention, given its arguments by name."""
-    q, k = given["query"].cpu().double(), given["key"].cpu().double()
+def _fused_scores(given: dict[str, Any], last: int) -> Tensor:
+    """Return the scores of a fused attention, given its arguments by name.
+
+    Only those of the `last` queries; 0 for all.
+    """
+    q, k = given["query"][..., -last:, :].cpu().double(), given["key"].cpu().double()
     k = k.repeat_interleave(q.shape[-3] // k.shape[-3], dim=-3)  # of heads that share their keys
     scale = given.get("scale")
     scores: Tensor = q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale)
     bias = given.get("attn_mask", given.get("attn_bias"))
     if given.get("is_causal"):
-        bias = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        bias = torch.ones(given["query"].shape[-2], k.shape[-2], dtype=torch.bool).tril()
     if bias is None:
         return scores
+    bias = bias[..., -last:, :] if bias.shape[-2] > 1 else bias
     if bias.dtype is torch.bool:
         return scores.masked_fill(~bias.cpu(), -torch.inf)
     biased: Tensor = scores + bias.cpu().double()

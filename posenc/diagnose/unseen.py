@@ -29,7 +29,7 @@ from posenc.diagnose.drowned import sums
 from posenc.diagnose.indirect import find_scores
 from posenc.diagnose.labels import visible_keys
 from posenc.diagnose.meetings import BIAS, Meeting, meetings
-from posenc.diagnose.order import judge_order
+from posenc.diagnose.order import SEEING, judge_order
 from posenc.diagnose.recording import by_position, paired_operations, varies
 from posenc.diagnose.rotation import as_rotated, places_of, rate, rates
 from posenc.diagnose.trial import Example, Trial, tokens_in_words
@@ -87,8 +87,8 @@ def unseen_positions(
         training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet
         angles that they were never trained on", ill; "all rows were met in training", or "all
         biases"; "… of … positions have rows that were never trained", or "… of … distances have
-        biases …", ill; "its biases grow with the distance and need no training"; "no positions
-        reach the model", absent.
+        biases …", ill; "its biases fall evenly with the distance and need no training"; "its biases
+        grow with the distance", ill; "no positions reach the model", absent.
         Measured: `trained`, `length` and `unseen`, how many pairs, positions or distances are new;
         of angles also `pairs`, `slow`, how many complete no turn within `trained` tokens,
         `factor`, by how much the slowest pair is slower than in training, and `base`, if known. Of
@@ -317,9 +317,11 @@ TABLE = (
 )
 LONGER_SEQUENCES = "train on longer sequences, or use biases that are not trained, such as ALiBi's."
 LINEAR = (
-    "With every token of distance a bias changes by the same amount, beyond the trained length as"
+    "With every token of distance a bias falls by the same amount, beyond the trained length as"
     " before. ALiBi's, which do, kept their perplexity where it was measured."
 )
+RISING = "With every token of distance a bias rises: the farther the key, the larger its score."
+SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 NOTHING = (
     "Nothing that depends on positions alone meets the tokens, so nothing of it is new. How well"
     " longer sequences are read is another question."
@@ -346,8 +348,11 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
         return answer(HEALTHY, f"all {kind} were met in training", why, numbers)
     if mingled:
         raise CannotTellError("positions are mingled with tokens in its scores, and may be new")
-    if where == BIAS and _biases_are_linear(trial):
-        verdict = "its biases grow with the distance and need no training"
+    slopes = _slopes(trial) if where == BIAS else []
+    if slopes and max(slopes) < 0:
+        return answer(ILL, "its biases grow with the distance", RISING, numbers, SIGN)
+    if slopes:
+        verdict = "its biases fall evenly with the distance and need no training"
         return answer(HEALTHY, verdict, LINEAR, numbers)
     verdict = f"{unseen} of {length} {places} have {kind} that were never trained"
     why = f"They are equal to none of the first {asked.trained}, {where}."
@@ -355,7 +360,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
 
 
 def _judge_without_positions(trial: Trial) -> Diagnosis:
-    if judge_order(trial).verdict == "it sees order":
+    if judge_order(trial).verdict in SEEING:
         raise CannotTellError("order reaches the model, but not where positions meet tokens")
     return answer(ABSENT, "no positions reach the model", NOTHING)
 
@@ -367,17 +372,18 @@ def _unseen(meeting: Meeting, trained: int) -> int:
     return int((~torch.isin(labels[trained:], labels[:trained])).sum())
 
 
-def _biases_are_linear(trial: Trial) -> bool:
-    """Say whether all biases change by the same amount with every token of distance."""
+def _slopes(trial: Trial) -> list[float]:
+    """Return how far biases fall with every token of distance, if all change evenly, or []."""
     tokens = trial.repeated(trial.length)
     other = trial.other(tokens[:, :1]).repeat_interleave(trial.length, dim=1)
     biases = [
-        _biases_by_distance(x, trial.length)
-        for _, given, changed in paired_operations(trial, tokens, other, _score_operands)
+        -rows if name == "sub" and x is given[-1] else rows
+        for name, given, changed in paired_operations(trial, tokens, other, _score_operands)
         for x in _position_operands(given, changed)
+        if varies(rows := _biases_by_distance(x, trial.length).cpu().double())
     ]
-    varying = [x for x in biases if varies(x)]
-    return bool(varying) and all(_has_equal_steps(x) for x in varying)
+    even = all(_has_equal_steps(rows) for rows in biases)
+    return [step for rows in biases for step in (rows[1] - rows[0]).tolist()] if even else []
 
 
 def _score_operands(name: str, given: list[Tensor]) -> list[Tensor]:
@@ -401,5 +407,5 @@ def _biases_by_distance(x: Tensor, length: int) -> Tensor:
 
 def _has_equal_steps(biases: Tensor) -> bool:
     """Say whether rows, (key, …), have equal differences, up to rounding."""
-    steps = biases.cpu().double().diff(dim=0)
+    steps = biases.diff(dim=0)
     return bool((steps - steps[:1]).abs().max() <= 1e-4 * steps.abs().max())

@@ -1,10 +1,10 @@
 """Python and shell sessions in pages, run in order, with their output compared exactly.
 
 A `pycon` fence contains a Python session; all sessions on a page share one namespace. A `console`
-fence contains `$ python …` and its output. Every line in such a fence is input, after a prompt, or
-output; empty lines before a prompt or the end of the fence are neither. A command that is meant to
-fail shows `[exit status 1]` as the last line of its output. `pycon hidden` begins a session
-that the page needs and the reader does not see.
+fence contains `$ python …` or `$ posenc …` and its output. Every line in such a fence is input,
+after a prompt, or output; empty lines before a prompt or the end of the fence are neither. A
+command that is meant to fail shows `[exit status 1]` as the last line of its output. `pycon hidden`
+begins a session that the page needs and the reader does not see.
 """
 
 from __future__ import annotations
@@ -128,17 +128,20 @@ def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
 
 
 def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
-    """Return the output of a command, which must be `python …` without shell syntax.
+    """Return the output of a command: `python …` or `posenc …`, without shell syntax.
 
     A nonzero exit status is an error unless the page shows an exit status, which is then part of
     the output.
     """
     words = shlex.split(session.source, comments=True)
-    if words[0] != "python" or set("|&;<>") & set(words):
-        raise ValueError("a console session can only run `python …`, without shell syntax")
+    command = {"python": [], "posenc": ["-m", "posenc"]}.get(words[0])
+    if command is None or set("|&;<>") & set(words):
+        raise ValueError(
+            "a console session can only run `python …` or `posenc …`, without shell syntax"
+        )
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
-        [sys.executable, *words[1:]],
+        [sys.executable, *command, *words[1:]],
         cwd=ROOT,
         capture_output=True,
         env=os.environ | {"PATH": path},  # so that `python` in a command is this one

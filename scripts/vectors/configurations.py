@@ -79,6 +79,12 @@ def _inner_base(inputs: Inputs) -> Any:
     return expected_answer(inputs, base=10000) if inside else None
 
 
+def _outer_base(inputs: Inputs) -> Any:
+    """Look for the base inside of rope_parameters only."""
+    outside = "rope_theta" in inputs["config"] and "rope_theta" not in settings(inputs["config"])
+    return expected_answer(inputs, base=10000) if outside else None
+
+
 def _quotient(inputs: Inputs) -> Any:
     config = inputs["config"]
     if "head_dim" not in config or "hidden_size" not in config:
@@ -116,6 +122,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "A base inside rope_parameters is not found, and 10000 taken.",
         _inner_base,
     ),
+    "rope_theta sought inside": (
+        "A base outside of rope_parameters is not found, and 10000 taken.",
+        _outer_base,
+    ),
     "head_dim ignored": (
         "The width of a head is hidden_size / num_attention_heads, though head_dim is given.",
         _quotient,
@@ -131,6 +141,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "old spelling of the type": (
         "The rule is found under rope_type only, and type is not read.",
         without_keys("type"),
+    ),
+    "new spelling of the type": (
+        "The rule is found under type only, and rope_type is not read.",
+        without_keys("rope_type"),
     ),
     "attention_factor as multiplier": (
         "attention_factor multiplies YaRN's own temperature.",

@@ -249,6 +249,20 @@ def _llama_reversed(g: Inputs) -> Inputs:
     return _with_frequencies(g, blend_frequencies(omega, kept, exact(g["factor"])))
 
 
+def _kept_by_ntk(g: Inputs) -> Inputs:
+    """Keep fast pairs at the frequencies of NTK-aware scaling instead of those of the base."""
+    omega, kept, factor = ntk(g)["frequencies"], yarn_kept(g), exact(g["factor"])
+    slow = omegas(g["d"], g["base"])
+    blended = [w * k + v / factor * (1 - k) for w, v, k in zip(omega, slow, kept, strict=True)]
+    return _with_frequencies(g, blended)
+
+
+def _without_still_pairs(g: Inputs) -> Inputs | None:
+    """Leave out the zeros of pairs that stand still."""
+    found: Row = proportional(g)["frequencies"]
+    return _with_frequencies(g, [w for w in found if w])
+
+
 def _early(g: Inputs) -> Inputs | None:
     """Take the long divisors at exactly the trained length."""
     at_edge = g["length"] == g["trained_length"]
@@ -399,6 +413,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "Slow pairs get (factor · base)^(−2i/d) instead of base^(−2i/d) / factor.",
         bug_of_rules("yarn", _factor_inside_power),
     ),
+    "kept pairs by NTK's base": (
+        "Kept pairs rotate by the larger base of NTK-aware scaling, not by the model's.",
+        bug_of_rules("yarn", lambda g: _kept_by_ntk(g) if g["d"] > 2 else None),
+    ),
     "ramp by the new length": (
         "Turns are counted in the extended length instead of the trained one.",
         bug_of_rules(
@@ -475,6 +493,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "temperature of YaRN": (
         "The attention factor is YaRN's.",
         bug_of_rules("longrope", lambda g: _factor(g, temperature(g["factor"]))),
+    ),
+    "pairs inside the rotating part": (
+        "Pairs that stand still are left out, so that others are paired inside the rotating part.",
+        bug_of_rules("proportional", _without_still_pairs),
     ),
     "partial for proportional": (
         "All frequencies of the base are spread over the pairs that rotate.",

@@ -194,6 +194,20 @@ def _not_put_back(inputs: Inputs) -> Any:
     return _vectors(lambda x: x[0:part:2] + x[1:part:2] + x[part:], rotation(inputs))
 
 
+def _without_still_pairs(inputs: Inputs) -> Any:
+    """Leave out frequencies of 0, so that halves lie within the dimensions that rotate."""
+    turning = [w for w in inputs.get("frequencies", []) if w]
+    if len(turning) == len(inputs.get("frequencies", [])):
+        return None
+    part = 2 * len(turning)
+
+    def rotate(x: Row, p: Number) -> Row:
+        one = inputs | {"x": [x[:part]], "positions": [p], "frequencies": turning}
+        return [*rotation(one)[0], *map(exact, x[part:])]
+
+    return map_vectors(inputs["x"], inputs["positions"], rotate)
+
+
 def _cosines_halved(inputs: Inputs) -> Any:
     """Repeat cosines and sines in the half layout, and pair neighbours."""
     if inputs.get("layout", "interleaved") != "interleaved":
@@ -281,8 +295,12 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
         "A partial rotation rotates the last dimensions instead of the first.",
         _last_dimensions,
     ),
+    "pairs inside the rotating part": (
+        "Pairs that stand still are left out, so that others are paired inside the rotating part.",
+        _without_still_pairs,
+    ),
     "rotated twice": (
-        "The rotation is applied twice.",
+        "The rotation is applied twice, or every position is doubled.",
         lambda inputs: rotation(inputs, angle=lambda p, omega: 2 * exact(p) * omega),
     ),
     "sine and cosine exchanged": (
@@ -478,7 +496,10 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         lambda inputs: scores(inputs, key_change={"angle": _backwards}),
     ),
     "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
-    "rotated twice": ("Queries and keys are rotated twice.", _shifted_scores(lambda p: 2 * p)),
+    "rotated twice": (
+        "Queries and keys are rotated twice, or every position is doubled.",
+        _shifted_scores(lambda p: 2 * p),
+    ),
     "query offset forgotten": (
         "The queries are counted from 0, though keys stand before them.",
         lambda inputs: scores(inputs, query_positions=list(range(len(inputs["query"])))),

@@ -183,3 +183,33 @@ def test_answer_says_whether_last_digits_were_compared() -> None:
     assert "equal an earlier one but for its last digits" in found.why
     rows = nn.PositionalEmbedding(VOCAB, 512, 16, pos_type="counting").bfloat16()
     assert "equal an earlier one to the last bit" in nn.colliding_positions(rows).why
+
+
+class Padded(torch.nn.Module):
+    """Rows of a table that keeps one for padding, as in RoBERTa, read from `first` on."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__()
+        self.tokens = torch.nn.Embedding(VOCAB, 16, padding_idx=1)
+        self.table, self.first = torch.nn.Embedding(66, 16, padding_idx=1), first
+
+    def forward(self, ids: Tensor) -> Tensor:
+        places = self.first + torch.arange(ids.shape[1])
+        rows: Tensor = self.tokens(ids) + self.table(places)
+        return rows
+
+
+def test_a_row_of_padding_that_tokens_read_is_told() -> None:
+    """Sequences counted from 0 read rows that belong to other positions, one of them to none."""
+    for first, place in ((0, 1), (1, 0)):
+        found = nn.colliding_positions(Padded(first))
+        assert (found.verdict, found.status) == ("a token reads the row of padding", ILL)
+        assert f"Token {place} reads row 1 of table.weight, which its padding_idx" in found.why
+        assert "count positions from 2" in found.remedy
+        assert found.measured["padding"] == 1
+    assert nn.colliding_positions(Padded(2)).verdict == "all positions differ"
+
+
+def test_positions_of_a_model_without_direction_are_still_compared() -> None:
+    found = nn.colliding_positions(RelativeKeys(lambda distance: distance.abs()), length=40)
+    assert found.verdict == "all positions differ", str(found)

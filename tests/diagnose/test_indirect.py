@@ -58,7 +58,7 @@ def test_window_mask_is_not_a_position(filled: bool) -> None:
         return x + torch.softmax(scores, dim=-1) @ x
 
     model = from_tokens(window_attention)
-    assert nn.sees_order(model).verdict == "it sees order"
+    assert nn.sees_order(model).verdict == "it does not tell before from after"
     assert nn.colliding_positions(model, length=40).status == ABSENT
 
 

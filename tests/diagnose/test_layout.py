@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
-from posenc import nn
+from posenc import nn, proportional_frequencies
 from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
 from tests.diagnose.models import Model, Reader, Rotary, Table
 from tests.diagnose.random_models import HUNDRED, Chance, statuses, verdicts
@@ -43,6 +46,45 @@ def test_models_without_rotation_have_no_layout() -> None:
 def test_one_pair_is_the_same_in_either_layout() -> None:
     model = Reader(rotary=lambda: nn.RotaryEmbedding(8, layout="half", rotary_d=2))
     assert nn.rope_layout(model).verdict == "one pair, the same in either layout"
+
+
+KINDS: dict[str, tuple[dict[str, Any], str]] = {
+    "whole": ({}, "16 of 16 dimensions of a head rotate, dimensions i and i + d/2 together."),
+    "proportional": (
+        {"frequencies": proportional_frequencies(16, 8)},
+        "8 of 16 dimensions of a head rotate: pairs 0 to 3, dimensions i and i + 8, across the"
+        " head; 4 pairs stand still.",
+    ),
+    "partial": (
+        {"rotary_d": 8},
+        "8 of 16 dimensions of a head rotate: pairs 0 to 3, dimensions i and i + 4, within the"
+        " part that rotates; 4 pairs stand still.",
+    ),
+    "with gaps": (
+        {"frequencies": [1.0, 0, 0.1, 0, 0, 1e-9, 0, 0]},
+        "6 of 16 dimensions of a head rotate: pairs 0, 2, 5, dimensions i and i + 8, across the"
+        " head; 5 pairs stand still.",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_pairs_that_rotate_are_told_from_those_that_stand_still(kind: str) -> None:
+    options, said = KINDS[kind]
+    rotary = partial(nn.RotaryEmbedding, 16, layout="half", **options)
+    found = nn.rope_layout(Reader(rotary=rotary, d_model=32))
+    assert found.verdict == "half"
+    assert found.why.startswith(said), found.why
+    assert "In other layers" not in found.why
+    assert found.measured["rotary_d"] == int(said.split()[0])
+    assert found.measured["partner"] == (4 if kind == "partial" else 8)
+
+
+def test_layers_with_heads_of_several_kinds_are_all_named() -> None:
+    kinds = iter([nn.RotaryEmbedding(16), nn.RotaryEmbedding(16, rotary_d=4)])
+    found = nn.rope_layout(Reader(rotary=kinds.__next__, d_model=32))
+    assert found.why.startswith("16 of 16 dimensions of a head rotate, ")
+    assert "In other layers 4 of 16 dimensions of a head rotate: pairs 0 to 1, dimen" in found.why
 
 
 def test_layouts_that_differ_between_layers_are_undetermined() -> None:

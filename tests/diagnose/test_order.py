@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from posenc import nn
-from posenc.diagnose.answers import HEALTHY, UNDETERMINED
+from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED
 from tests.diagnose.models import (
     VOCAB,
     AttentionLayer,
@@ -170,7 +170,7 @@ def test_positions_symmetric_from_both_ends_are_seen() -> None:
     def mirrored(positions: Tensor) -> Tensor:
         return rows[(2 * positions - positions.max()).abs()]
 
-    assert nn.sees_order(Reader(mirrored)).verdict == "it sees order"
+    assert nn.sees_order(Reader(mirrored)).verdict == "it does not tell before from after"
 
 
 @pytest.mark.parametrize(
@@ -288,3 +288,69 @@ def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None
 
     assert all(alike("sinusoidal", seed) for seed in HUNDRED)  # "missing"
     assert sum(alike("none", seed) for seed in HUNDRED) < 20  # "working"
+
+
+# Direction
+
+
+class Distances(torch.nn.Module):
+    """Scores by the sines of distances, as in Transformer-XL, with their sign or without it."""
+
+    def __init__(self, *, signed: bool, pooled: bool) -> None:
+        super().__init__()
+        self.tokens, self.rows = torch.nn.Embedding(VOCAB, 16), torch.nn.Linear(16, 16)
+        self.signed, self.pooled = signed, pooled
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, places = self.tokens(ids), torch.arange(ids.shape[1])
+        far = places[:, None] - places
+        rows = self.rows(sines(16)(far if self.signed else far.abs()).to(x.dtype))
+        scores = x @ x.mT + torch.einsum("bid,ijd->bij", x, rows)
+        out: Tensor = torch.softmax(scores / 4, dim=-1) @ x
+        return out.tanh().mean(dim=1) if self.pooled else out
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["rows", "pooled"])
+def test_distances_without_their_sign_do_not_tell_before_from_after(pooled: bool) -> None:
+    found = nn.sees_order(Distances(signed=False, pooled=pooled))
+    assert (found.verdict, found.status) == ("it does not tell before from after", ILL)
+    same = "the same output." if pooled else "the same outputs in reverse."
+    assert f"But the tokens in reverse have {same}" in found.why
+    assert "a sign of the distance is lost" in found.remedy
+    healthy = nn.sees_order(Distances(signed=True, pooled=pooled))
+    assert (healthy.verdict, healthy.ill) == ("it sees order", False), str(healthy)
+
+
+# Quantised
+
+
+class Quantised(torch.nn.Module):
+    """A part whose input is rounded to eight bits, by one scale for all tokens."""
+
+    def __init__(self, part: Model) -> None:
+        super().__init__()
+        self.part = part
+
+    def forward(self, x: Tensor) -> Tensor:
+        scale = x.abs().amax() / 127
+        result: Tensor = self.part((x / scale).round() * scale)
+        return result
+
+
+@pytest.mark.parametrize("scheme", ["learned", "none"])
+def test_a_scale_that_tokens_share_does_not_make_them_see_order(scheme: str) -> None:
+    """Each token is read by itself, but another one may be the largest, which sets the scale."""
+    rows = nn.PositionalEmbedding(1000, 64, 16, pos_type=scheme)
+    found = nn.sees_order(torch.nn.Sequential(rows, Quantised(torch.nn.Linear(16, 300))))
+    assert found.status == UNDETERMINED, str(found)
+    assert "no more than by a scale that they share" in found.why
+
+
+def test_a_quantised_model_that_mixes_tokens_still_sees_order() -> None:
+    model = Reader(Table(64, 16), d_model=16)
+    for layer in model.layers:
+        layer.v_proj = Quantised(layer.get_submodule("v_proj"))
+    assert nn.sees_order(model).verdict == "it sees order"
+    blind = Reader(d_model=16)
+    blind.layers[0].v_proj = Quantised(blind.layers[0].get_submodule("v_proj"))
+    assert nn.sees_order(blind).verdict == "it does not see order"

@@ -35,3 +35,16 @@ def test_digest_tells_shapes_and_values_apart() -> None:
     x = torch.arange(12.0)
     assert digest(x) == digest(x.clone())
     assert len({digest(x), digest(x + 1), digest(x.view(3, 4))}) == 3
+
+
+def test_memory_that_nothing_was_written_to_holds_zeros() -> None:
+    """A model that fills an empty tensor by parts would otherwise show what was freed before."""
+    torch.use_deterministic_algorithms(True)  # so that PyTorch fills it with nan
+    try:
+        x = torch.ones(5, 3)
+        assert bool(torch.empty(5, 3).isnan().all())
+        with Recorder(5, lambda name, arguments: arguments):
+            unwritten = [torch.empty(5, 3), torch.empty_like(x), x.new_empty(5, 3)]
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert [bool((rows == 0).all()) for rows in unwritten] == [True] * 3

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from posenc import nn
+from posenc import alibi_slopes, nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from posenc.diagnose.scores import ScoreRun
 from tests.diagnose.models import (
@@ -78,6 +78,8 @@ class Decoder(torch.nn.Module):
         scales: for each layer, instead of a rotation, a function from positions of queries to
             factors of queries.
         window: how many keys a query sees.
+        keeps: how many keys the cache keeps.
+        forgets: whether a cache that has dropped keys no longer counts them.
     """
 
     def __init__(
@@ -92,18 +94,21 @@ class Decoder(torch.nn.Module):
         rows: bool = False,
         bias: Callable[[Tensor, Tensor], Tensor] | None = None,
         scales: Sequence[Callable[[Tensor], Tensor] | None] = (None, None),
-        window: int = 100,
+        window: int = 1000,
+        keeps: int = 1000,
+        forgets: bool = False,
     ) -> None:
         super().__init__()
         self.times, self.layout, self.heads, self.fused = times, layout, heads, fused
+        self.keeps, self.forgets = keeps, forgets
         self.counts, self.bias, self.scales, self.window = counts, bias, scales, window
         self.tokens = torch.nn.Embedding(VOCAB, 16)
         self.rows = torch.nn.Embedding(64, 16) if rows else None
         self.layers = torch.nn.ModuleList(torch.nn.Linear(16, 48) for _ in range(layers))
 
     def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
-        x, cached = self.tokens(ids), past[0][0].shape[2] if past else 0
-        places = self.counts(cached, ids.shape[1])
+        layers, cached = past or ((), 0)
+        x, places = self.tokens(ids), self.counts(cached, ids.shape[1])
         if self.rows is not None:
             x = x + self.rows(places)
         present = []
@@ -117,13 +122,15 @@ class Decoder(torch.nn.Module):
             else:
                 q = q * scale(places)[:, None].to(q.dtype)
             if past:
-                k, v = (torch.cat(pair, dim=2) for pair in zip(past[number], (k, v), strict=True))
-            present.append((k, v))
+                k, v = (torch.cat(pair, dim=2) for pair in zip(layers[number], (k, v), strict=True))
+            present.append((k[:, :, -self.keeps :], v[:, :, -self.keeps :]))
             x = x + self.attention(q, k, v, places).transpose(1, 2).flatten(2)
-        return {"out": x, "past": present}
+        count = present[0][0].shape[2] if self.forgets else cached + ids.shape[1]
+        return {"out": x, "past": (present, count)}
 
     def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
-        keys = torch.arange(k.shape[2])
+        dropped = 0 if self.forgets else int(places[-1]) + 1 - k.shape[2]
+        keys = torch.arange(k.shape[2]) + max(dropped, 0) * (k.shape[2] > self.keeps)
         queries = keys[k.shape[2] - q.shape[2] :, None]
         mask = (keys <= queries) & (keys > queries - self.window)
         bias = torch.zeros(mask.shape) if self.bias is None else self.bias(places[:, None], keys)
@@ -242,7 +249,8 @@ def test_rotation_by_twice_the_frequencies_that_the_model_holds_is_told() -> Non
             return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
 
     found = nn.relative_scores(Reader(rotary=lambda: Rotation(2)))
-    assert found.verdict == "queries and keys are rotated twice"
+    assert found.verdict == "queries and keys are rotated twice, or their positions doubled"
+    assert "make it 1." in found.remedy
     assert "by twice the frequencies in layers.0.rotary.inv_freq." in found.why
     assert nn.relative_scores(Reader(rotary=lambda: Rotation(1))).status == HEALTHY
 
@@ -271,6 +279,24 @@ def test_biases_that_fall_with_the_distance_favour_near_keys(bias: Biases, fused
     found = nn.relative_scores(Decoder((0, 0), bias=bias, fused=fused))
     assert (found.status, found.measured["near"]) == (HEALTHY, 4), str(found)
     assert "near keys are favoured" in found.why
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_slopes_that_each_rank_counts_from_0_are_told(ranks: int) -> None:
+    slopes = torch.tensor(alibi_slopes(8 // ranks)).repeat(ranks)[:, None, None]
+    model = Decoder((0, 0), heads=8, bias=lambda query, key: -slopes * (query - key).abs())
+    found = nn.relative_scores(model)
+    if ranks == 1:
+        assert (found.status, found.measured["near"]) == (HEALTHY, 16), str(found)
+    else:
+        assert (found.verdict, found.status) == ("slopes repeat from head to head", ILL)
+        assert "The slopes of 4 heads come again in others of their layer" in found.why
+        assert "alibi_slopes(heads)[rank * local" in found.remedy
+
+
+def test_equal_slopes_in_all_heads_may_be_meant() -> None:
+    found = nn.relative_scores(Decoder((0, 0), heads=4, bias=lambda q, k: -0.1 * (q - k).abs()))
+    assert found.status == HEALTHY, str(found)
 
 
 @pytest.mark.parametrize("bias", [far, lambda query, key: -by_key(query, key)])
@@ -354,19 +380,89 @@ def test_a_cache_of_another_class_can_be_given(scheme: str) -> None:
     assert nn.diagnose(model, cache=OURS).ill == (scheme == "rope")
 
 
+@pytest.mark.parametrize("form", [{}, {"rows": True}], ids=["rotary", "rows"])
+def test_steps_that_stand_one_position_too_far_are_told(form: dict[str, Any]) -> None:
+    def one_later(past: int, new: int) -> Tensor:
+        return torch.arange(past, past + new) + (past > 0)
+
+    found = nn.relative_scores(Decoder(counts=one_later, **form))
+    assert (found.verdict, found.status) == ("steps stand one position too far", ILL)
+    assert "what a single call has at p + 1" in found.why
+    assert "without its own" in found.remedy
+
+
 def test_positions_that_are_wrong_in_another_way_with_a_cache_are_undetermined() -> None:
-    found = nn.relative_scores(
-        Decoder(counts=lambda past, new: torch.arange(past, past + new) + (past > 0))
-    )
+    def two_later(past: int, new: int) -> Tensor:
+        return torch.arange(past, past + new) + 2 * (past > 0)
+
+    found = nn.relative_scores(Decoder(counts=two_later))
     assert found.status == UNDETERMINED
     assert "read one by one with a cache have other scores" in found.why
 
 
 def test_rows_that_are_those_of_no_position_with_a_cache_show_nothing() -> None:
-    one_later = Decoder(rows=True, counts=lambda past, new: torch.arange(new) + past + (past > 0))
-    assert not nn.relative_scores(one_later).ill
     wrapping = Decoder(rows=True, counts=lambda past, new: torch.arange(past, past + new) % 11)
     assert not nn.relative_scores(wrapping).ill  # the last tokens are at the first positions
+
+
+EVICTING: dict[str, dict[str, Any]] = {
+    "window of 8": {"window": 8, "keeps": 8},
+    "window of 32": {"window": 32, "keeps": 32},
+    "window of 32, fused": {"window": 32, "keeps": 32, "fused": True},
+    "cache of 31 and the new key": {"keeps": 31},
+}
+
+
+@pytest.mark.parametrize("name", EVICTING)
+def test_positions_that_restart_where_a_cache_drops_keys_are_told(name: str) -> None:
+    """The offset is the number of keys that are left, so that it stays at the window's size."""
+    size = EVICTING[name].get("window", 32)
+    found = nn.relative_scores(Decoder(**EVICTING[name], forgets=True))
+    assert found.verdict == "positions restart where the cache drops keys", str(found)
+    assert (found.status, found.measured["window"]) == (ILL, size)
+    assert f"With a window of {size} keys they have the scores of a single call until" in found.why
+    assert "count the tokens that were read" in found.remedy
+    found = nn.relative_scores(Decoder(**EVICTING[name]))
+    assert (found.status, found.measured["window"]) == (HEALTHY, size), str(found)
+    assert f"the same scores, also beyond its window of {size} keys." in found.why
+
+
+def test_a_window_whose_cache_drops_no_key_is_healthy() -> None:
+    for window in (4, 8):
+        found = nn.relative_scores(Decoder(window=window))
+        assert (found.status, found.measured["cached"]) == (HEALTHY, 1), str(found)
+        assert found.measured["window"] == window
+
+
+def test_a_ring_of_cached_keys_is_healthy() -> None:
+    class Ring(Decoder):
+        """Writes each new key over the oldest, and computes its scores with them in that order."""
+
+        def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+            if q.shape[2] == 1 and k.shape[2] > 8:
+                k, v = (x[:, :, -8:].roll(int(places[0]) + 1, dims=2) for x in (k, v))
+            return super().attention(q, k, v, places)
+
+    found = nn.relative_scores(Ring(window=8, keeps=8, fused=True))
+    assert (found.status, found.measured["window"]) == (HEALTHY, 8), str(found)
+
+
+def test_a_report_says_how_many_tokens_were_read_with_the_cache() -> None:
+    assert "the same scores; in 512 tokens no key drops out." in nn.relative_scores(Decoder()).why
+    short = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
+    short.register_forward_pre_hook(at_most_40)
+    assert "; in 32 tokens no key" in nn.relative_scores(short, cache=OURS).why
+
+
+def at_most_40(part: torch.nn.Module, args: Any) -> None:
+    if args[0].shape[1] > 40:
+        raise ValueError("more than 40 tokens")
+
+
+def test_a_cache_that_shows_nothing_is_said_to_have_been_tried() -> None:
+    found = nn.relative_scores(IgnoresCache())
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 0)
+    assert "A cache was tried, and shows nothing." in found.why
 
 
 def test_a_cache_that_the_model_does_not_take_is_undetermined() -> None:
@@ -392,11 +488,10 @@ class IgnoresCache(Decoder):
     [
         RefusesCache,
         IgnoresCache,
-        lambda: Decoder(window=4),
         lambda: Reader(Table(3, 16)),
         lambda: Reader(Table(64, 16)),
     ],
-    ids=["fails", "not used", "first key hidden", "three tokens", "none"],
+    ids=["fails", "not used", "three tokens", "none"],
 )
 def test_a_cache_that_shows_nothing_is_not_counted(create: Callable[[], Model]) -> None:
     found = nn.relative_scores(create())

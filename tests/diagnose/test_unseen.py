@@ -30,6 +30,7 @@ from tests.diagnose.models import (
     Rotary,
     StepByStep,
     Table,
+    from_tokens,
     sines,
 )
 from tests.diagnose.random_models import HUNDRED, Chance
@@ -361,8 +362,25 @@ def test_order_that_enters_in_a_loop_is_undetermined() -> None:
 
 def test_alibi_needs_no_training() -> None:
     found = unseen(gpt("alibi"))
-    assert found.verdict == "its biases grow with the distance and need no training"
+    assert found.verdict == "its biases fall evenly with the distance and need no training"
     assert found.status == HEALTHY
+
+
+def test_a_bias_of_the_wrong_sign_grows_with_the_distance() -> None:
+    """Added, subtracted, or given by the key alone: what counts is which way a score moves."""
+    model = gpt("alibi")
+    model.alibi.slopes = tuple(-slope for slope in model.alibi.slopes)  # type: ignore[union-attr]
+    found = unseen(model)
+    assert (found.verdict, found.status) == ("its biases grow with the distance", ILL)
+    assert "the farther the key, the larger its score" in found.why
+    for sign, status in ((1, HEALTHY), (-1, ILL)):
+
+        def attention(x: Tensor, sign: int = sign) -> Tensor:
+            places = torch.arange(x.shape[1])
+            far = (places[:, None] - places).abs().to(x.dtype)
+            return torch.softmax(x @ x.mT - sign * 0.1 * far, dim=-1) @ x
+
+        assert unseen(from_tokens(attention)).status == status
 
 
 @pytest.mark.parametrize(("trained", "status"), [(64, ILL), (120, HEALTHY)])

@@ -17,6 +17,10 @@ def model() -> torch.nn.Module:
     return nn.GPTModel(**nn.create_model_config("tiny"), pos_type="rope")
 
 
+def test_the_diagnosis_finds_nothing(model: torch.nn.Module) -> None:
+    assert not (report := nn.diagnose(model, trained=256, length=256)).ill, report
+
+
 def test_the_model_sees_order(model: torch.nn.Module) -> None:
     found = nn.sees_order(model)
     assert found.verdict == "it sees order", found

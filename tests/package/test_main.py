@@ -11,6 +11,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,22 @@ def test_importing_the_demonstration_prints_nothing(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == ""
 
 
+def test_installing_gives_a_command_posenc_that_finds_models_in_its_folder(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, name = project["scripts"]["posenc"].split(":")
+    (tmp_path / "mine.py").write_text("model = 3\n", encoding="utf-8")
+    script = f"import sys; from {module} import {name}; sys.exit({name}())"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, "diagnose", "mine:model"],  # -P: as a script is run
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a int is not callable" in done.stderr
+
+
 # The diagnosis
 
 MODELS = """
@@ -114,6 +131,11 @@ def large_embeddings():
 def layer():
     return nn.PositionalEmbedding(50, 40, 16)
 
+class Quoting(torch.nn.Module):
+    def forward(self, ids):
+        raise FileNotFoundError(f"/home/ann/tokens.txt; {ids}")
+
+quoting = Quoting()
 instance = healthy()
 
 class Zoo:
@@ -196,6 +218,36 @@ def test_a_model_that_fails_gives_status_2_and_the_reason(diagnose: Run) -> None
     assert status == 2
     assert "an example of its input" in words(output)
     assert diagnose("with_example")[0] == 1
+
+
+def test_a_cache_can_be_given(diagnose: Run) -> None:
+    output = diagnose("rotary", "--cache", "cache=posenc.nn:Cache")[1]
+    assert "Read one by one with a cache, tokens have the same scores" in words(output)
+    assert "No cache was tried." in words(diagnose("rotary")[1])
+    for wrong in ("cache", "cache=posenc.nn", "=:"):
+        status, _, error = diagnose("rotary", "--cache", wrong)
+        assert status == 2
+        assert f"a cache must be given as keyword=module:callable; got {wrong!r}" in error
+    status, _, error = diagnose("rotary", "--cache", "cache=posenc:__version__")
+    assert (status, "cache must be a mapping of keywords to functions" in error) == (2, True)
+
+
+def test_a_report_for_somebody_else_quotes_no_error(diagnose: Run, tmp_path: Path) -> None:
+    """A message may hold a path or tokens; the model's own numbers are those that are measured."""
+    file = tmp_path / "report.json"
+    status, output, _ = diagnose("quoting", "--length", "20", "--report", str(file))
+    assert (status, "/home/ann/tokens.txt" in output) == (2, True)
+    text = file.read_text(encoding="utf-8")
+    assert ("home" in text, "tensor" in text, "FileNotFoundError" in text) == (False, False, True)
+    report = json.loads(text)
+    assert report["asked"] == {"length": 20, "trained": None, "base": None, "axis": None}
+    assert (report["status"], len(report["answers"])) == ("undetermined", 6)
+    diagnose("healthy", "--report", str(file))
+    answers = json.loads(file.read_text(encoding="utf-8"))["answers"]
+    assert answers[0]["verdict"] == "it sees order"
+    assert answers[3]["measured"]["longest"] == 40
+    status, _, error = diagnose("healthy", "--report", str(tmp_path))
+    assert (status, error.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from posenc import alibi_slopes, apply_rope, swin_index, vectors
+from posenc import (
+    alibi_slopes,
+    apply_rope,
+    frequencies,
+    ntk_frequencies,
+    swin_index,
+    vectors,
+)
 from posenc.__main__ import main
 from posenc.vectors import Case, Report, UnsupportedError, check, load, run, suites
 from posenc.vectors import runner as running
@@ -27,6 +34,8 @@ from posenc.vectors import suite as files
 from posenc.vectors.compare import judge_answer, misfit
 from posenc.vectors.report import joined_report
 from posenc.vectors.runner import STRAY, Program
+
+Config = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "vectors"
@@ -280,6 +289,65 @@ def test_the_bug_that_spoils_fewer_others_is_likelier() -> None:
 
     report = check(late, "frequencies", rule="longrope")
     assert next(iter(report.bugs)) == "switched one too early"
+
+
+def kept_by_ntk(rule: str, **given: Any) -> Any:
+    """Return YaRN's answer, whose kept pairs rotate by NTK's base."""
+    found = ANSWERS["frequencies"](rule, **given)
+    if rule != "yarn" or given["d"] < 4:
+        return found
+    d, base, factor = given["d"], given.get("base", 10000), given["factor"]
+    plain, larger = frequencies(d, base=base), ntk_frequencies(d, factor, base=base)
+    kept = (found["frequencies"] - plain / factor) / (plain - plain / factor)
+    return found | {"frequencies": kept * larger + (1 - kept) * plain / factor}
+
+
+def without_zeros(rule: str, **given: Any) -> Any:
+    found = ANSWERS["frequencies"](rule, **given)
+    return found | {"frequencies": [w for w in found["frequencies"] if w]}
+
+
+def inside_the_part(x: Any, positions: Any, **how: Any) -> Any:
+    """Rotate without the frequencies that are 0, and so with halves of fewer dimensions."""
+    turning = [w for w in how.get("frequencies", [1]) if w]
+    if len(turning) == len(how.get("frequencies", [1])):
+        return ANSWERS["rotation"](x, positions, **how)
+    part = np.array(x)[..., : 2 * len(turning)]
+    rotated = ANSWERS["rotation"](part, positions, **how | {"frequencies": turning})
+    return np.concatenate([rotated, np.array(x)[..., 2 * len(turning) :]], axis=-1)
+
+
+def base_inside(config: Config, length: Any = None) -> Any:
+    rule = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    return ANSWERS["config"](config | {"rope_theta": rule.get("rope_theta", 10000)}, length)
+
+
+def without_rope_type(config: Config, length: Any = None) -> Any:
+    """Find the rule under its old name alone."""
+    for name in ("rope_parameters", "rope_scaling"):
+        rule = config.get(name) or {}
+        if "rope_type" in rule and "type" not in rule:
+            base = {key: rule[key] for key in ("rope_theta",) if key in rule}
+            config = {key: value for key, value in config.items() if key != name} | base
+    return ANSWERS["config"](config, length)
+
+
+@pytest.mark.parametrize(
+    ("suite", "function", "name", "how"),
+    [
+        ("frequencies", kept_by_ntk, "kept pairs by NTK's base", {"rule": "yarn"}),
+        ("frequencies", without_zeros, "pairs inside the rotating part", {"rule": "proportional"}),
+        ("rotation", inside_the_part, "pairs inside the rotating part", {"layout": "half"}),
+        ("config", base_inside, "rope_theta sought inside", {}),
+        ("config", without_rope_type, "new spelling of the type", {}),
+    ],
+)
+def test_a_bug_of_real_projects_is_named_before_one_that_looks_like_it(
+    suite: str, function: Callable[..., Any], name: str, how: dict[str, Any]
+) -> None:
+    report = check(function, suite, **how)
+    assert report.status == 1
+    assert next(iter(report.bugs)) == name, report.bugs
 
 
 def test_whatever_a_function_raises_the_run_goes_on() -> None:
