@@ -158,11 +158,11 @@ def test_every_exchanged_citation_is_noticed() -> None:
 
 def test_an_added_and_a_removed_citation_are_noticed() -> None:
     text = pages.text(CHAPTER)
-    first, *_ = citations(text)
-    head, tail = text[: first.start], text[first.end :]
-    other = next(work for work in references() if work != first.work)
-    assert list(miscited(f"{head}[^{other}]{text[first.start :]}", CHAPTER))
-    assert list(miscited(head + tail, CHAPTER))
+    *_, last = citations(text)
+    head, tail = text[: last.end], text[last.end :]
+    other = next(work for work in references() if work != last.work)
+    assert list(miscited(f"{head}[^{other}]{tail}", CHAPTER))
+    assert list(miscited(text[: last.start] + tail, CHAPTER))
 
 
 def test_two_swapped_citations_are_noticed() -> None:
