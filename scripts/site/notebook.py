@@ -109,7 +109,7 @@ def offer(colab: str) -> str:
         f'[{name}]({FOLDER}{file_name(each)}){{ download="{file_name(each)}" }}'
         for name, each in zip(names, found, strict=True)
     ]
-    sentence = f"Each chapter is also a notebook to download: {', '.join(files)}."
+    sentence = f"Each chapter is also a Jupyter notebook to download: {', '.join(files)}."
     if not colab:
         return sentence
     opened = [

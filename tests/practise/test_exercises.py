@@ -75,6 +75,12 @@ def test_what_is_given_is_not_for_the_reader_to_write(one: Exercise) -> None:
     assert not given & {*defined_names(one.starter), *defined_names(one.solution)}
 
 
+@each
+def test_what_is_said_to_be_given_is_given(one: Exercise) -> None:
+    said = re.findall(r"`(\w+)`\s+is\s+given", one.statement)
+    assert said == defined_names(one.given)
+
+
 def test_the_table_is_given_to_the_shift() -> None:
     (shift,) = (one for one in ALL if one.name == "shift")
     assert defined_names(shift.given) == ["table"]

@@ -168,6 +168,13 @@ def test_permalink_leads_to_its_own_heading(chapter: Visit) -> None:
     assert all(target == own for target, own in pairs)
 
 
+def test_a_jump_to_a_section_marks_it_in_the_sidebar(reader: Visit) -> None:
+    reader.resize(DESK)
+    reader.open("chapters/by-hand/clocks/#the-formula")
+    marked = reader.page.locator(".md-nav--primary a.md-nav__link--active").last
+    expect(marked).to_have_text("The formula")
+
+
 def test_jump_within_a_page_keeps_the_filter_and_closes_the_menu(
     reader: Visit,
 ) -> None:
