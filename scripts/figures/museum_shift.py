@@ -23,4 +23,4 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         axes.plot(scores, color=ink.categorical[n], linestyle=("-", (0, (5, 2)))[n], linewidth=1.4)
     axes.set(xlim=(0, 63), ylim=(-0.8, 0.1), xticks=range(0, 64, 16), yticks=(-0.8, -0.4, 0))
     axes.set(xlabel="position of the key", ylabel="score")
-    axes.set(title="solid: rotated correctly; dashed: tables of halves")
+    axes.set(title="solid: right; dashed: tables of halves")
