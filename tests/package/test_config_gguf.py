@@ -70,9 +70,9 @@ def value(given: Any) -> bytes:
 
 
 def written(
-    pairs: Mapping[str, Any], *, version: int = 3, **tensors: np.typing.NDArray[np.float64]
+    pairs: Mapping[str, Any], version: int = 3, **tensors: np.typing.NDArray[np.float64]
 ) -> bytes:
-    """Return a GGUF file with tensors of one axis, whose names are written with _ for a dot."""
+    """Return a GGUF file with tensors of one axis, each named like its argument, and weight."""
     head = struct.pack("<4sIQQ", b"GGUF", version, len(tensors), len(pairs))
     head += b"".join(string(key) + value(one) for key, one in pairs.items())
     data = b""
@@ -124,8 +124,8 @@ def test_qwen2_has_halves_and_yarn(tmp_path: Path) -> None:
 
 
 def test_phi3_has_the_divisors_of_longrope(tmp_path: Path) -> None:
-    tensors = {"rope_factors_short": SHORT, "rope_factors_long": LONG}
-    found = read_config(saved(tmp_path, written(PHI3, **tensors)))
+    content = written(PHI3, rope_factors_short=SHORT, rope_factors_long=LONG)
+    found = read_config(saved(tmp_path, content))
     scaling = {"type": "longrope", "short_factor": SHORT.tolist(), "long_factor": LONG.tolist()}
     config = {"model_type": "phi3", "head_dim": 96, "rope_theta": 1e4, "rope_scaling": scaling}
     config |= {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096}
@@ -164,7 +164,7 @@ def test_attn_factor_multiplies_the_temperature_of_yarn() -> None:
 
 def test_latent_attention_scales_scores_as_deepseek_does() -> None:
     a = "deepseek2"
-    keys = {f"{a}.attention.key_length": 192, f"{a}.rope.dimension_count": 64}
+    keys: dict[str, Any] = {f"{a}.attention.key_length": 192, f"{a}.rope.dimension_count": 64}
     keys |= {f"{a}.context_length": 163840, f"{a}.rope.scaling.yarn_log_multiplier": 0.1}
     keys |= {f"{a}.rope.scaling.original_context_length": 4096, f"{a}.rope.scaling.factor": 40.0}
     keys |= {f"{a}.rope.scaling.type": "yarn", "general.architecture": a}
@@ -277,7 +277,7 @@ def test_a_file_cut_short_at_any_byte_is_refused(tmp_path: Path) -> None:
             read_config(path)
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a long string": (
         {"a.b": struct.pack("<IQ", 8, 2**30)},
         "the length of 'a.b' must be at most 0",
