@@ -435,7 +435,8 @@ def _yarn(
             raise ValueError(f"{key} must be 1; got {_shown(entries.mapping[key])}")
     rule: dict[str, Any] = {"rope_type": "yarn", "factor": factor}
     for key in ("beta_fast", "beta_slow"):
-        rule[key] = entries.number(f"{name}.{SCALING}yarn_{key}", least=0, above=True)
+        given = entries.number(f"{name}.{SCALING}yarn_{key}", least=0, above=True)
+        rule |= {} if given is None else {key: given}
     everywhere = entries.number(f"{name}.{SCALING}yarn_log_multiplier", least=0) or 0.0
     if KINDS.get(name) in LATENTS and everywhere and attention == 1:
         # The conversion of DeepSeek's models multiplies mscale_all_dim by 0.1.

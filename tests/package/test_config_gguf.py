@@ -155,6 +155,12 @@ def test_a_rule_without_a_type_is_linear(
     np.testing.assert_allclose(found.frequencies(), expected, rtol=1e-12)
 
 
+def test_the_limits_of_the_ramp_may_be_given() -> None:
+    assert read_config(QWEN2).settings["fast"] == 32
+    found = read_config(QWEN2 | {"qwen2.rope.scaling.yarn_beta_fast": 16.0})
+    assert found.settings["fast"] == 16
+
+
 def test_attn_factor_multiplies_the_temperature_of_yarn() -> None:
     found = read_config(QWEN2 | {"qwen2.rope.scaling.attn_factor": 2.0})
     assert found.attention_factor == pytest.approx(2 * (0.1 * math.log(4) + 1))
