@@ -185,9 +185,9 @@ def read_config(
 
     Raises:
         TypeError: `config` is neither a mapping nor a path, or an entry of it is of a wrong type.
-        ValueError: `config` is not a JSON object, has a key about positions that is not read or
-            written like one that is, or entries that contradict one another, or lacks one that is
-            needed; an entry has a wrong value; `layer_type` is unknown.
+        ValueError: `config` is not a JSON object or a whole GGUF file, has a key about positions
+            that is not read or written like one that is, or entries that contradict one another, or
+            lacks one that is needed; an entry has a wrong value; `layer_type` is unknown.
         OSError: the file cannot be read.
 
     Source:

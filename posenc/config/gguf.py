@@ -143,7 +143,10 @@ def metadata(content: Content, name: str) -> dict[str, Any]:
     if not isinstance(step, int) or not 1 <= step <= LONGEST:
         raise ValueError(f"{ALIGNMENT} must be an integer from 1 to {LONGEST}; got {_shown(step)}")
     start = -(-cursor.at // step) * step
-    return found | {place[0]: _floats(cursor, start, *place) for place in places}
+    divisors = {place[0]: _floats(cursor, start, *place) for place in places}
+    if ARCHITECTURE not in found:
+        raise ValueError(f"{ARCHITECTURE} must be given in {name}; got none")
+    return found | divisors
 
 
 class _Cursor:

@@ -339,6 +339,7 @@ def test_a_long_vocabulary_is_passed_over(tmp_path: Path) -> None:
         (struct.pack(">4sI", b"GGUF", 3), "of version 2 or 3, .* of version 3, big-endian"),
         (struct.pack("<4sIQQ", b"GGUF", 3, 2**60, 0), "number of tensors must be at most 0"),
         (struct.pack("<4sIQQ", b"GGUF", 3, 0, 2**60), "number of keys must be at most 0"),
+        (written({"a": 1}), "general.architecture must be given in model.gguf; got none"),
         (written({"a": 1, "b": 2}).replace(b"b", b"a"), "must have one value for 'a'; got two"),
     ],
 )
