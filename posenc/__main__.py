@@ -77,7 +77,9 @@ def run(arguments: Sequence[str] | None) -> int:
         " are new, 2 if the configuration cannot be read.",
     )
     command.add_argument(
-        "path", metavar="PATH", help="config.json, the folder that has it, or - to read it"
+        "path",
+        metavar="PATH",
+        help="config.json, the folder that has it, a GGUF file, or - to read it",
     )
     command.add_argument(
         "--length",

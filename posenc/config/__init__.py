@@ -13,6 +13,7 @@ reading.py   a configuration, from its first key to the last
 keys.py      the keys that are read, and those that are refused
 layers.py    which part of it is about which layers
 stack.py     which layers that is, by number
+gguf.py      the header of a GGUF file, as a configuration
 places.py    where it lies: a file, a folder, a cache
 head.py      the widths of a head and of what is rotated in it
 rule.py      the base, the lengths and the rule of the frequencies
@@ -171,9 +172,9 @@ def read_config(
 
     Args:
         config: the configuration as a mapping, or the path of its JSON file, of a folder that has
-            it as config.json, of a model in the Hub's cache, or of an adapter whose base is a
-            folder. Nothing is fetched. Of a model with text and images, the part about text is
-            read.
+            it as config.json, of a GGUF file, of a model in the Hub's cache, or of an adapter whose
+            base is a folder. Nothing is fetched. Of a model with text and images, the part about
+            text is read.
         layer_type: of which layers, where they differ: a name in `layer_types` of the
             configuration, such as "sliding_attention"; or, where the configuration counts layers
             without rotation, "rope" or "no_rope". None for those with full attention, or those that
@@ -184,9 +185,9 @@ def read_config(
 
     Raises:
         TypeError: `config` is neither a mapping nor a path, or an entry of it is of a wrong type.
-        ValueError: `config` is not a JSON object, has a key about positions that is not read or
-            written like one that is, or entries that contradict one another, or lacks one that is
-            needed; an entry has a wrong value; `layer_type` is unknown.
+        ValueError: `config` is not a JSON object or a whole GGUF file, has a key about positions
+            that is not read or written like one that is, or entries that contradict one another, or
+            lacks one that is needed; an entry has a wrong value; `layer_type` is unknown.
         OSError: the file cannot be read.
 
     Source:

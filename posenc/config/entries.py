@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc._arguments import LARGEST, _shown
+from posenc.config.gguf import Content, content_of, is_gguf, metadata
 from posenc.config.places import file_at
 
 # Numbers in a configuration are at most this large, as factors are.
@@ -21,17 +22,20 @@ LONG = 300  # letters; of a longer key only these are compared with those that a
 
 
 def load(config: object) -> Mapping[str, Any]:
-    """Return a configuration as a mapping: as given, or from a JSON file or a folder with one."""
+    """Return a configuration as a mapping: as given, or from a JSON or GGUF file, or a folder."""
     if isinstance(config, Mapping):
         return config
     if not isinstance(config, str | os.PathLike):
         raise TypeError(f"config must be a mapping or the path of a file; got {_shown(config)}")
     path = file_at(Path(os.fsdecode(config)))
-    return parsed(path.read_bytes(), path.name)
+    return parsed(content_of(path), path.name)
 
 
-def parsed(content: bytes, name: str) -> Mapping[str, Any]:
-    """Return the JSON object in the content of a file of this name."""
+def parsed(content: Content, name: str) -> Mapping[str, Any]:
+    """Return the JSON object in the content of a file of this name, or the settings of a GGUF."""
+    if is_gguf(content, name):
+        return metadata(content, name)
+    content = bytes(content)
     if not content.strip():
         raise ValueError(f"config must be a file of JSON; got {name}, which is empty")
     try:

@@ -62,7 +62,7 @@ def _refuse_remote(path: str) -> None:
     """Raise ValueError if a path that does not exist is a name or an address on the Hub."""
     address = ADDRESS.match(path.replace(":/", "://", 1) if "://" not in path else path)
     name = address["name"] if address else path
-    if address or (NAME.fullmatch(path) and not path.endswith(".json")):
+    if address or (NAME.fullmatch(path) and not path.endswith((".json", ".gguf"))):
         raise ValueError(
             f"config must be a file or a folder; got {name}, and nothing is fetched: download"
             f" {HUB}/{name}/resolve/main/{FILE} and pass the file"

@@ -16,6 +16,7 @@ from posenc.config.families import (
     defaults_of,
     layout_of,
 )
+from posenc.config.gguf import ARCHITECTURE, configuration
 from posenc.config.head import Head, head_of
 from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, refuse_strangers
 from posenc.config.layers import (
@@ -106,7 +107,9 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
 
 
 def _translated(entries: Entries, notes: list[str]) -> Entries:
-    """Return the keys of params.json, as Meta publishes it, with a type and a rule."""
+    """Return the keys of config.json for those of GGUF, or of params.json as Meta publishes it."""
+    if ARCHITECTURE in entries:
+        return Entries(configuration(entries, notes), entries.place)
     is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries

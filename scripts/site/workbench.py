@@ -3,9 +3,10 @@
     assets/js/config/tables.js   the keys, model types and bounds of posenc.config
     assets/js/config/models.js   the configurations of docs/data/configurations.yml, as JSON texts
 
-The rest of docs/assets/js/config/ is written by hand: a file of `posenc/config/` has one of
-the same name there, which computes the same. An `int` of Python is a `BigInt` there and a
-`float` a number, since messages show the type. `tests/site/test_workbench.py` compares the answers.
+The rest of docs/assets/js/config/ is written by hand: a file of `posenc/config/`, except for those
+about files, gguf.py and places.py, has one of the same name there, which computes the same. An
+`int` of Python is a `BigInt` there and a `float` a number, since messages show the type.
+`tests/site/test_workbench.py` compares the answers.
 
 mkdocs calls `on_files` before it builds, so the page that reads configurations knows the keys and
 the model types that the package knows.

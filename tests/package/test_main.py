@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -671,7 +672,11 @@ def test_the_file_is_read_once(
 ) -> None:
     """So /dev/stdin, which cannot be read again, can be given too."""
     contents = [json.dumps(PLAIN).encode()]
-    monkeypatch.setattr(Path, "read_bytes", lambda path: contents.pop())
+
+    def opened(path: Path, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(io.BytesIO(contents.pop()))
+
+    monkeypatch.setattr(Path, "open", opened)
     assert main(["config", "config.json"]) == 0
     assert "default, base 500,000" in capsys.readouterr().out
 
