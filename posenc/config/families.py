@@ -54,12 +54,15 @@ LATENTS = [
 
 # Model types whose configurations hold the settings of the text model themselves.
 SAME = {
+    "deepseek_ref": "deepseek_v4",
     "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text",
     "glm4v": "glm4v_text",
     "glm4v_moe": "glm4v_moe_text",
     "exaone4_5": "exaone4",
+    "llava": "llama",
+    "phi-msft": "phi",
     "exaone4_5_text": "exaone4",
     "hunyuan_vl": "hunyuan_vl_text",
     "kimi_k2": "deepseek_v3",
@@ -233,6 +236,7 @@ _IMAGE = "height and width"
 AXES = {
     "cohere_compass_vision": _IMAGE, "dinov3_vit": _IMAGE, "edgetam_video": _IMAGE,
     "efficientloftr": _IMAGE, "eomt_dinov3": _IMAGE,
+    "falcon_perception": "the place in the sequence, height and width",
     "ernie4_5_vl_moe": "time, height and width, in an order of its own",
     "ernie4_5_vl_moe_text": "time, height and width, in an order of its own",
     "gemma4_vision": _IMAGE, "llama4_vision_model": _IMAGE, "musicflamingo": "time and place",

@@ -71,7 +71,7 @@ def _latent(reading: Reading, section: Section | None, latent: int) -> Head:
     if rest is not None:
         agreed({f"{path} + {LATENT[1]}": latent + rest, entries.path(LATENT[2]): whole})
     width, share = entries.integer(WIDTH), _share(reading, section)
-    if width is not None and width not in (latent, latent + (rest or 0), _quotient(reading)):
+    if width is not None and width not in (latent, rest, latent + (rest or 0), _quotient(reading)):
         raise ValueError(f"{path} and {entries.path(WIDTH)} must agree; got {latent} and {width}")
     if share not in (None, 1.0) and int((width or latent + (rest or 0)) * share) != latent:
         raise ValueError(f"{path} and {SHARE} must agree; got {latent} and {share:g}")
@@ -85,7 +85,8 @@ def _latent(reading: Reading, section: Section | None, latent: int) -> Head:
 def _width(reading: Reading, layer_type: str | None) -> int:
     """Return the width of a head, an even integer."""
     entries, defaults = reading.entries, reading.defaults
-    widths = {entries.path(key): entries.integer(key) for key in WIDTHS}
+    keys = [WIDTH] if reading.kind in DOUBLED else WIDTHS  # kv_channels of Zamba2 is half of it
+    widths = {entries.path(key): entries.integer(key) for key in keys}
     if layer_type == "full_attention" and (WIDE in entries or WIDE in defaults):
         widths = {entries.path(WIDE): entries.integer(WIDE) or int(defaults.get(WIDE, 0))}
     d, quotient = agreed(widths), _quotient(reading)

@@ -34,7 +34,7 @@ LOCALS = (LOCAL, "local_rope_theta", "swa_rope_theta")
 COMPRESSED = "compress_rope_theta"  # of the layers of DeepSeek-V4 that compress
 RATIO = "rope_ratio"  # by which ChatGLM multiplies its base
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
-TEXTS = ("text_config", "llm_config", "language_config")
+TEXTS = ("text_config", "llm_config", "language_config", "llm_cfg")
 THINKER = "thinker_config"  # of Qwen-Omni, which holds a part about text
 PARAMS = ("dim", "n_layers", "n_heads")  # by which params.json of Meta is known
 SCALED = "use_scaled_rope"
@@ -83,11 +83,12 @@ _BY_LENGTH = {
 UNRELATED = {
     "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
     "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
-    "max_source_positions", "max_window_layers", "no_rope_layer_interval", "num_kv_heads",
+    "max_source_positions", "max_window_layers", "model_dtype", "no_rope_layer_interval",
+    "nope_layer_interval", "num_kv_heads",
     "num_position_embeddings", "original_rope", "position_embedding_size",
     "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
     "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
-    "v_channels", "v_head_dim",
+    "use_position_ids", "v_channels", "v_head_dim",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
@@ -96,7 +97,7 @@ WORDS = {
 
 # The keys that each rule reads, beside those that all read.
 SECTIONS = ("mrope_section", "xdrope_section")
-COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved"}
+COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved", "interleaved"}
 STRETCHED = {"factor", ORIGINAL, "attention_factor"}
 ATTN = "attn_factor"  # which vLLM multiplies by, and transformers does not read
 OF_YARN = {"beta_fast", "beta_slow", "mscale", "mscale_all_dim"}

@@ -12,6 +12,7 @@ from posenc.config.families import (
     META,
     META_RULE,
     SAME,
+    UNROTATED,
     WIDTH,
     defaults_of,
     layout_of,
@@ -70,7 +71,8 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     defaults = defaults_of(kind)
     reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
     refuse_axes(reading)
-    refuse_strangers(entries)
+    if kind not in UNROTATED:
+        refuse_strangers(entries)
     refuse_others(reading)
     reading = completed(reading)
     entries = reading.entries

@@ -87,9 +87,32 @@ def test_a_switch_of_the_type_lets_it_rotate() -> None:
 
 
 @pytest.mark.parametrize(
+    ("config", "width", "rotates"),
+    [
+        (of("zamba2", use_mem_rope=True, kv_channels=64), 128, True),
+        (of("glm_moe_dsa", qk_rope_head_dim=32, qk_nope_head_dim=96, head_dim=96), 32, True),
+        (of("kimi_linear", mla_use_nope=True), 64, False),
+        (of("llama4_text", nope_layer_interval=4), 128, True),
+        (of("llava"), 64, True),
+        (of("phi-msft"), 64, True),
+        ({"model_type": "llava_llama", "llm_cfg": of("llama")}, 64, True),
+        (of("molmo", use_position_ids=True, model_dtype="bfloat16"), 64, None),
+        (of("qwen3", rope_scaling={"type": "default", "interleaved": True}), 128, True),
+    ],
+)
+def test_a_published_key_without_effect_is_no_error(
+    config: Config, width: int, rotates: bool | None
+) -> None:
+    layers = "rope" if config["model_type"] == "llama4_text" else None
+    found = read_config(config, layer_type=layers)
+    assert (found.d, found.rotates) == (width, rotates)
+
+
+@pytest.mark.parametrize(
     ("config", "axes"),
     [
         (of("dinov3_vit"), "height and width"),
+        (of("falcon_perception"), "the place in the sequence, height and width"),
         (of("ernie4_5_vl_moe_text"), "time, height and width"),
         (of("a", rope_parameters={"rope_type": "axial", "rope_theta": 1e4}), "height and width"),
     ],
