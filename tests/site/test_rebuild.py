@@ -30,6 +30,7 @@ from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
 from scripts.site.generated_pages import generated_pages
+from scripts.site.moved_places import left
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
@@ -275,12 +276,13 @@ def served_by_mkdocs(book: Path) -> Path:
 
 
 def page_times(site: Path) -> dict[str, int]:
-    """Return the modification time of each page of a served site."""
+    """Return the modification time of each page of a served site that a build may leave alone."""
+    written = {"404.html", *(f"{old.removesuffix('.md')}/index.html" for old in left())}
     found = {}
     for page in site.rglob("*.html"):
-        if page.name != "404.html":
+        if (path := page.relative_to(site).as_posix()) not in written:
             with suppress(FileNotFoundError):  # while a build replaces it
-                found[page.relative_to(site).as_posix()] = page.stat().st_mtime_ns
+                found[path] = page.stat().st_mtime_ns
     return found
 
 
