@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -201,9 +202,8 @@ def _past_window(trial: Trial, window: int, caches: Caches) -> Iterator[str]:
 
     Tokens are read one by one until there are, and again after more than those in one call.
     """
-    length = window + CROSSING[0].stop + 1
-    while length in trial.sizes:  # of which another axis than that of tokens might be
-        length += 1
+    # No size of the model, since another axis than that of tokens might be as long.
+    length = next(n for n in count(window + CROSSING[0].stop + 1) if n not in trial.sizes)
     tokens, known = one_token(trial, length)
     whole = ScoreRun(length, length, known)
     with whole:

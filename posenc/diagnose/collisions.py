@@ -111,18 +111,18 @@ def _padding_read(trial: Trial) -> Diagnosis | None:
         trial.call(tokens)
     with PaddedReads(tokens) as second:
         trial.call(trial.other(tokens))
-    for one, other in zip(first.found, second.found, strict=False):
-        if one == other:  # so it is not read by tokens
-            address, padding, rows = one
-            named = trial.model.named_parameters()
-            table = next((name for name, x in named if x.data_ptr() == address), "a table")
-            why = (
-                f"Token {rows.index(padding)} reads row {padding} of {table}, which its padding_idx"
-                " keeps out of training."
-            )
-            numbers: dict[str, float] = {"length": trial.length, "padding": padding}
-            helps = PADDING.format(first=padding + 1)
-            return answer(ILL, "a token reads the row of padding", why, numbers, helps)
+    both = zip(first.found, second.found, strict=False)
+    kept = [one for one, other in both if one == other]  # what tokens read differs
+    for address, padding, rows in kept[:1]:
+        named = trial.model.named_parameters()
+        table = next((name for name, x in named if x.data_ptr() == address), "a table")
+        why = (
+            f"Token {rows.index(padding)} reads row {padding} of {table}, which its padding_idx"
+            " keeps out of training."
+        )
+        numbers: dict[str, float] = {"length": trial.length, "padding": padding}
+        helps = PADDING.format(first=padding + 1)
+        return answer(ILL, "a token reads the row of padding", why, numbers, helps)
     return None
 
 

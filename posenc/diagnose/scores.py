@@ -83,11 +83,13 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         elif self.rows is None and (lengths - lengths[0]).abs().max() > LEVEL * lengths.max():
             self.rows = None if digest(x) in self.known else rows
 
+    def _is_of_all(self, scores: Tensor) -> bool:
+        of_queries = scores.shape[-2] in (self.queries, self.last)
+        return of_queries and self.keys in (None, scores.shape[-1])
+
     def _keep(self, scores: Tensor | None) -> None:
         """Keep the scores of the last queries, if they are of all queries and keys."""
-        if scores is None or scores.shape[-2] not in (self.queries, self.last):
-            return
-        if self.keys not in (None, scores.shape[-1]):
+        if scores is None or not self._is_of_all(scores):
             return
         last = scores[..., -self.last :, :]  # of 0, all of them
         values = last.reshape(-1, *last.shape[-2:]).cpu().double()

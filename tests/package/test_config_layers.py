@@ -81,6 +81,16 @@ def test_a_type_that_does_not_rotate_says_so(kind: str) -> None:
     assert "rope_theta, partial_rotary_factor have no effect" in " ".join(found.notes)
 
 
+def test_the_command_says_that_no_layer_rotates() -> None:
+    assert "none of 8 rotates" in words(of("kimi_linear"))
+
+
+def test_compressing_layers_of_deepseek_v4_need_no_rule() -> None:
+    config = of("deepseek_v4", head_dim=512, qk_rope_head_dim=64, compress_rope_theta=16e4)
+    found = read_config(config, layer_type="compress")
+    assert (found.scheme, found.base, found.attention_factor) == ("default", 16e4, 1)
+
+
 def test_a_switch_of_the_type_lets_it_rotate() -> None:
     found = read_config(of("zamba2", use_mem_rope=True))
     assert (found.scheme, found.d) == ("default", 128)  # twice the quotient

@@ -282,6 +282,18 @@ def test_without_torch_diagnose_says_what_is_missing(
     assert error == "posenc diagnose needs PyTorch, which is not installed: pip install torch\n"
 
 
+def test_a_model_in_the_current_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command `posenc` does not search the current folder by itself, as `python -m` does."""
+    (tmp_path / "found_here.py").write_text("model = 1", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in {"", str(tmp_path)}])
+    assert main(["diagnose", "found_here:model"]) == 2
+    assert "No module" not in capsys.readouterr().err
+    assert sys.modules.pop("found_here").model == 1
+
+
 def test_help_explains_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["diagnose", "--help"])
