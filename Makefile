@@ -16,9 +16,10 @@ PARALLEL := --numprocesses auto --dist worksteal
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
 TESTING := test quick update bench measure weights vectors matrix lighthouse lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
+EXTRAS += $(if $(filter dist,$(MAKECMDGOALS)),dist)
 EXTRAS += $(if $(filter test-all rest mutations pdf,$(MAKECMDGOALS)),test test-all)
 
-.PHONY: help serve test test-all quick site update figures bench measure weights vectors matrix lighthouse prove pdf mutations clean
+.PHONY: help serve test test-all quick site update figures bench measure weights vectors matrix lighthouse prove pdf dist mutations clean
 .PHONY: rest lint format types checks quick_checks python setup assets
 .DEFAULT_GOAL := help
 
@@ -74,11 +75,14 @@ pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two mi
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(IN_VENV) -m scripts.site.paper
 
+dist: setup  ## build the release into dist/: sdist, wheel, archive of the vectors, npm package; all checked
+	@$(IN_VENV) -m scripts.dist
+
 mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
 	$(IN_VENV) -m mutmut run
 
 clean:  ## remove everything that these commands have created
-	rm -rf .venv node_modules site docs/assets/built build mutants *.egg-info .coverage .*_cache .hypothesis
+	rm -rf .venv node_modules site docs/assets/built build mutants dist *.egg-info .coverage .*_cache .hypothesis
 
 # The parts of `make test` and `make quick`. If one fails, the others still run. Of the two jobs, one
 # runs the tests and the other runs the rest in turn.

@@ -26,7 +26,9 @@ class WithVectors(build_py):
 
     def get_source_files(self) -> list[str]:
         """Return what the sdist must have, the vectors included."""
-        vectors = [str(file.relative_to(SOURCE.parents[1])) for file in sorted(SOURCE.glob("*.json"))]
+        vectors = [
+            str(file.relative_to(SOURCE.parents[1])) for file in sorted(SOURCE.glob("*.json"))
+        ]
         return [*super().get_source_files(), *vectors]
 
 

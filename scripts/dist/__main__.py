@@ -1,4 +1,4 @@
-"""`make dist`: build what a release consists of into dist/, and check it as a user would have it."""
+"""`make dist`: build a release into dist/, and check it as a user would have it."""
 
 from __future__ import annotations
 

@@ -47,9 +47,19 @@ def python_packages(folder: Path) -> tuple[Path, Path]:
         tree = Path(temporary, "posenc")
         _export_tracked_files(tree)
         command = [sys.executable, "-m", "build", "--outdir", str(folder), str(tree)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        _run_quietly(command)
     name = f"posenc-{version()}"
     return folder / f"{name}.tar.gz", folder / f"{name}-py3-none-any.whl"
+
+
+def _run_quietly(command: list[str]) -> None:
+    """Run a command; print what it says only if it fails, and raise CalledProcessError then."""
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode:
+        print(done.stdout, file=sys.stderr)
+    done.check_returncode()
 
 
 def _export_tracked_files(target: Path) -> None:

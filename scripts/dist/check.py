@@ -25,6 +25,17 @@ COMMANDS = (
     (("python", "-m", "posenc"), "positions"),
     (("python", "-c", "import posenc; print(posenc.__version__)"), version()),
 )
+# Types as a user would have them: an input has its fields; an unknown suite is an error.
+TYPED = """\
+import { check, load, type Case } from "posenc-vectors";
+const first: Case<"alibi"> = load("alibi").cases[0];
+const heads: number = first.input.heads;
+const status: 0 | 1 = check("alibi", () => [heads], { contract: "float64", strict: true }).status;
+// @ts-expect-error there is no such suite
+load("alibo");
+export { status };
+"""
+TYPESCRIPT = "typescript@5"
 SCRIPT = """\
 const { check, suites, load } = require("posenc-vectors");
 import("posenc-vectors").then((module) => {
@@ -87,12 +98,12 @@ def use_installed(package: Path, folder: Path) -> None:
     """Install a package into a new environment and run what a stranger types first."""
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    pip = [programs / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    subprocess.run([*pip, package], check=True)
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "install", str(package)]
+    subprocess.run([str(programs / "python"), *pip], check=True)
     (folder / "config.json").write_text(json.dumps(CONFIG))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for (program, *arguments), line in COMMANDS:
-        command = [programs / program, *arguments]
+        command = [str(programs / program), *arguments]
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -104,11 +115,20 @@ def check_archive(archive: Path) -> None:
     """Check that each file of the archive has the digest that is stated for it."""
     with tarfile.open(archive) as tar:
         files = {Path(entry.name).name: entry for entry in tar.getmembers()}
-        data = {name: stream.read() for name, entry in files.items() if (stream := tar.extractfile(entry))}
-    stated = dict(reversed(line.split("  ")) for line in data["SHA256SUMS"].decode().splitlines())
+        data = {
+            name: stream.read()
+            for name, entry in files.items()
+            if (stream := tar.extractfile(entry))
+        }
+    lines = [line.split("  ") for line in data["SHA256SUMS"].decode().splitlines()]
+    stated = {name: digest for digest, name in lines}
     found = {name: hashlib.sha256(text).hexdigest() for name, text in data.items()}
-    must(stated == {name: found[name] for name in found if name != "SHA256SUMS"}, "a digest differs")
-    must({path.name for path in VECTORS.glob("*.json")} < set(stated), "a file of vectors is missing")
+    must(
+        stated == {name: found[name] for name in found if name != "SHA256SUMS"}, "a digest differs"
+    )
+    must(
+        {path.name for path in VECTORS.glob("*.json")} < set(stated), "a file of vectors is missing"
+    )
     print(f"{archive.name}: {len(stated)} files, digests right", flush=True)
 
 
@@ -122,7 +142,12 @@ def check_npm_package(package: Path) -> None:
         done = subprocess.run(
             [executable(), "use.cjs"], cwd=folder, check=True, capture_output=True, text=True
         )
+        (folder / "use.ts").write_text(TYPED)
+        subprocess.run(npm("install", "--silent", TYPESCRIPT), cwd=folder, check=True)
+        compiler = str(folder / "node_modules" / "typescript" / "bin" / "tsc")
+        options = ["--noEmit", "--strict", "--module", "nodenext"]
+        subprocess.run([executable(), compiler, *options, "use.ts"], cwd=folder, check=True)
     told = json.loads(done.stdout)
     must(told["suites"] == list(suites()), f"the suites are {told['suites']}")
     must((told["right"], told["wrong"], told["json"]) == (0, 1, 1), f"the checker says {told}")
-    print(f"{package.name}: {sum(told['cases'])} cases; the checker accepts right and finds wrong")
+    print(f"{package.name}: {sum(told['cases'])} cases; types and checker work")

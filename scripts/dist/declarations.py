@@ -8,7 +8,7 @@ from typing import Any
 from scripts import ROOT
 
 SCHEMA = ROOT / "docs" / "vectors" / "schema_v1.json"
-FIXED = '''\
+FIXED = """\
 // Types of posenc-vectors, written from schema_v1.json.
 
 /** Nested lists of numbers; null where there is none. */
@@ -97,7 +97,7 @@ export function check<S extends SuiteName>(
   answer: (input: any) => unknown,
   options?: Options,
 ): Report;
-'''
+"""
 SIMPLE = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean"}
 
 

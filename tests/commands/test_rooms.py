@@ -27,6 +27,7 @@ FLOORS = (
     "scripts.site",
     "scripts.vectors",
     "scripts.matrix",
+    "scripts.dist",
 )
 ROOMS = [floor for floor in FLOORS if floor.startswith("scripts.")]
 INNER = [f"{path.parent.relative_to(ROOT)}" for path in ROOT.glob("scripts/*/*/__init__.py")]
