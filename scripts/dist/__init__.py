@@ -5,5 +5,5 @@
     check.py        installs them where nothing else is, and uses them
     npm/            the JavaScript, the README and the package.json of the npm package
 
-Imports: posenc, scripts, setup.
+Imports: posenc, setup.
 """

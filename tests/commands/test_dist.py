@@ -26,9 +26,12 @@ from scripts.setup.node import executable
 # Judges the answers on its standard input with the checker of the npm package.
 JUDGE = """\
 const { judge, load } = require("./index.js");
-const { suite, contract, answers } = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const told = load(suite).cases.map((one, n) => judge(one, answers[n], contract));
-console.log(JSON.stringify(told.map(({ status, like, place }) => ({ status, like, place }))));
+const { suite, runs } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const { cases } = load(suite);
+const told = runs.map(({ contract, answers }) =>
+  cases.map((one, n) => judge(one, answers[n], contract)).map(({ status, like }) => ({ status, like })),
+);
+console.log(JSON.stringify(told));
 """
 # Answers ALiBi's slopes by the rule for powers of two, and prints what the report says under each
 # of the options on standard input.
@@ -97,16 +100,18 @@ def test_both_checkers_judge_answers_alike(package: Path, suite: str) -> None:
         first_convention,
     ]
     cases = load(suite).cases
-    for contract in ("float64", "bfloat16 result"):
-        for answer in answers:
-            given = [answer(case) for case in cases]
-            told = node(package, JUDGE, {"suite": suite, "contract": contract, "answers": given})
-            for case, value, javascript in zip(cases, given, told, strict=True):
-                python = judge_answer(case, value, contract)
-                # What must be refused is a failure of its own name in JavaScript.
-                refused = case.result == "invalid"
-                assert javascript["status"] == ("unrefused" if refused else python.status), case.id
-                assert set(javascript["like"]) == set(python.like), case.id
+    runs: list[dict[str, Any]] = [
+        {"contract": contract, "answers": [answer(case) for case in cases]}
+        for contract in ("float64", "bfloat16 result")
+        for answer in answers
+    ]
+    for run, told in zip(runs, node(package, JUDGE, {"suite": suite, "runs": runs}), strict=True):
+        for case, value, javascript in zip(cases, run["answers"], told, strict=True):
+            python = judge_answer(case, value, run["contract"])
+            # What must be refused is a failure of its own name in JavaScript.
+            refused = case.result == "invalid"
+            assert javascript["status"] == ("unrefused" if refused else python.status), case.id
+            assert set(javascript["like"]) == set(python.like), case.id
 
 
 def test_known_differences_are_expected_and_a_known_case_that_passes_is_not(package: Path) -> None:

@@ -366,7 +366,7 @@ def test_an_unknown_extra_is_rejected(ready: Path) -> None:
     done = run_setup(ready, "tests")
     assert (done.returncode, done.stderr.strip()) == (
         1,
-        "Usage: python3 scripts/setup/environment.py [test | test-all]",
+        "Usage: python3 scripts/setup/environment.py [dist | test | test-all]",
     )
 
 
