@@ -286,7 +286,7 @@ def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     rises = np.flatnonzero(np.diff(alike) > 0)
     less = np.sum(alike[1:12] < alike[12])
     expect(status(page, "similarity")).to_have_text(
-        f"12 apart: similarity {printed(alike[12])}; it is lower at {less} of 11 smaller distances."
+        f"12 apart: similarity {printed(alike[12])}; lower at {less} of 11 smaller distances."
         f" It rises, hatched, in {rises.size} of 64 steps, first after {rises[0]}."
     )
     expect(page.locator("explore-similarity rect.hatch")).to_have_count(rises.size)

@@ -132,7 +132,7 @@ function drawSimilarity({ width, base, farthest, distance }, wide, high) {
   const points = alike.map((value, lag) => [x(lag), y(value)]);
   const hatch = (lag) => box(x(lag), top, x(1) - x(0), bottom - top, "hatch");
   const less = alike.slice(1, distance).filter((value) => value < alike[distance]).length;
-  const nearer = distance > 1 ? `; it is lower at ${less} of ${distance - 1} smaller distances` : "";
+  const nearer = distance > 1 ? `; lower at ${less} of ${distance - 1} smaller distances` : "";
   return {
     picture:
       HATCH +
