@@ -355,7 +355,7 @@ def t5_says(relative: int, bidirectional: bool, buckets: int, end: int) -> str:
     own = int(t5_buckets(relative, **sizes))
     held = SHOWN[all_ == own]
     return (
-        f"Relative position {signed(relative)} falls into bucket {own}, which holds those from"
+        f"Relative position {signed(relative)} falls into bucket {own}, which holds positions"
         f" {signed(held[0])} to {signed(held[-1])} here. Distances below {starts.size // 2} have a"
         f" bucket each; the last bucket begins at distance {starts[-1]}."
     )

@@ -72,7 +72,7 @@ function drawBuckets({ model, end, buckets, relative }, wide, high) {
       dots([at(relative)], "ink bold"),
     says:
       `Relative position ${printed(relative, 0)} falls into bucket ${of(relative)}, which holds ` +
-      `those from ${printed(held[0], 0)} to ${printed(held.at(-1), 0)} here. Distances below ` +
+      `positions ${printed(held[0], 0)} to ${printed(held.at(-1), 0)} here. Distances below ` +
       `${exact} have a bucket each; the last bucket begins at distance ${starts.at(-1)}.`,
   };
 }
