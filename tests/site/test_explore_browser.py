@@ -25,7 +25,7 @@ TAPS = {
     "waves": ("position", (0.55, 0.5), (20, 44)),
     "similarity": ("distance", (0.55, 0.5), (20, 44)),
     "layouts": ("key − query", (0.75, 0.5), (5, 8)),
-    "alibi": ("behind", (0.5, 0.5), (30, 42)),
+    "alibi": ("distance", (0.5, 0.5), (30, 42)),
     "t5": ("key − query", (0.75, 0.5), (15, 60)),
     "base": ("pair", (0.75, 0.5), (42, 52)),
 }

@@ -188,7 +188,8 @@ def test_clocks_keep_the_score_while_both_move(width: int, base: int, page: Page
         total = printed(score(width, query, relative, base=base))
         expect(status(page, "clocks")).to_have_text(
             f"Query, solid, at {query}, key, dashed, at {query + relative}: the shares add up to"
-            f" a score of {total}. Moved together to 0 and {signed(relative)}: {total}."
+            f" a score of {total}. With the query at 0 and the key at {signed(relative)},"
+            f" the score is {total}."
         )
         assert total == printed(score(width, 0, relative, base=base))
         sums.append(total)
@@ -285,8 +286,8 @@ def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     rises = np.flatnonzero(np.diff(alike) > 0)
     less = np.sum(alike[1:12] < alike[12])
     expect(status(page, "similarity")).to_have_text(
-        f"12 apart: similarity {printed(alike[12])}; {less} of 11 nearer distances are less alike."
-        f" It rises, hatched, on {rises.size} of 64 steps, first after {rises[0]}."
+        f"12 apart: similarity {printed(alike[12])}; lower at {less} of 11 smaller distances."
+        f" It rises, hatched, in {rises.size} of 64 steps, first after {rises[0]}."
     )
     expect(page.locator("explore-similarity rect.hatch")).to_have_count(rises.size)
     field(page, "base").fill("1000000")
@@ -294,7 +295,7 @@ def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     field(page, "distance").fill("1")
     expect(status(page, "similarity")).to_have_text(
         f"1 apart: similarity {printed(float(similarity(1, 128, base=1e6)))}."
-        " It rises, hatched, on 0 of 2 steps."
+        " It rises, hatched, in 0 of 2 steps."
     )
 
 
@@ -322,28 +323,28 @@ def rope_says(width: int, query: int, relative: int, base: float) -> str:
     said = [printed(score(width, place, relative, base=base)) for place in (query, 0)]
     assert said[0] == said[1]
     return (
-        f"Query, solid, at {query}, key, dashed, at {signed(query + relative)}: score {said[0]},"
-        f" the sum of the products q · k of the pairs. Query at 0, key at {signed(relative)}:"
-        f" {said[1]}."
+        f"Query, solid, at {query}, key, dashed, at {signed(query + relative)}: the score is"
+        f" {said[0]}, the sum of the dot products q · k of the pairs. With the query at 0 and the"
+        f" key at {signed(relative)}, the score is {said[1]}."
     )
 
 
 def layouts_say(width: int, pair: int, relative: int) -> str:
     right, wrong = (score(width, 0, relative, layout=name) for name in ("interleaved", "half"))
     return (
-        f"Pair {pair} is dimensions {2 * pair} and {2 * pair + 1} interleaved,"
-        f" {pair} and {pair + width // 2} half. At relative position {signed(relative)} interleaved"
-        f" vectors score {printed(right)}; turned by halves {printed(wrong)},"
-        f" or {printed(right)} if converted first."
+        f"Pair {pair} consists of dimensions {2 * pair} and {2 * pair + 1} in the interleaved"
+        f" layout, {pair} and {pair + width // 2} in the half layout. At relative position"
+        f" {signed(relative)} these interleaved vectors score {printed(right)}; rotated in the"
+        f" half layout they score {printed(wrong)}, or {printed(right)} if converted first."
     )
 
 
 def alibi_says(heads: int, head: int, distance: int) -> str:
     slope = float(alibi_slopes(heads)[head - 1])
     return (
-        f"Head {head} of {heads} has slope {slope:#.3g}. To a key {distance} behind it adds"
-        f" {printed(-slope * distance)}, a factor of {np.exp(-slope * distance):.3g}"
-        " before weights are made to sum to 1."
+        f"Head {head} of {heads} has slope {slope:#.3g}. At distance {distance} it adds"
+        f" {printed(-slope * distance)} to the score, which multiplies the key's weight by"
+        f" {np.exp(-slope * distance):.3g} before the weights are made to sum to 1."
     )
 
 
@@ -354,9 +355,9 @@ def t5_says(relative: int, bidirectional: bool, buckets: int, end: int) -> str:
     own = int(t5_buckets(relative, **sizes))
     held = SHOWN[all_ == own]
     return (
-        f"Relative position {signed(relative)} falls into bucket {own}, with all shown from"
-        f" {signed(held[0])} to {signed(held[-1])}. Distances below {starts.size // 2} have a"
-        f" bucket each, the last begins at {starts[-1]}."
+        f"Relative position {signed(relative)} falls into bucket {own}, which holds positions"
+        f" {signed(held[0])} to {signed(held[-1])} here. Distances below {starts.size // 2} have a"
+        f" bucket each; the last bucket begins at distance {starts[-1]}."
     )
 
 
@@ -388,10 +389,10 @@ def base_says(
         )
     ]
     return (
-        f"Within {trained} positions {never} of {plain.size} pairs never turn once. Pair {pair}"
-        f" turns {trained * plain[pair] / (2 * np.pi):.3g} times; for texts {factor:g} times"
-        f" as long it is slowed by {slower[0]:.2f} (interpolation), {slower[1]:.2f} (NTK-aware),"
-        f" {slower[2]:.2f} (YaRN)."
+        f"Within {trained} positions, {never} of {plain.size} pairs complete no turn. Pair {pair}"
+        f" turns {trained * plain[pair] / (2 * np.pi):.3g} times; for sequences {factor:g} times"
+        f" as long it is slowed by a factor of {slower[0]:.2f} (interpolation),"
+        f" {slower[1]:.2f} (NTK-aware), {slower[2]:.2f} (YaRN)."
     )
 
 
@@ -401,7 +402,7 @@ def waves_say(width: int, first: int, position: int) -> str:
     shown = ", ".join(printed(turn, 1 if turn < 1000 else 0) for turn in turns.tolist())
     return (
         f"Pair {pairs}: one turn, shaded, takes {shown} positions;"
-        f" position {position} is {printed_all(position / turns)} turns on."
+        f" position {position} comes after {printed_all(position / turns)} turns."
     )
 
 
@@ -409,8 +410,8 @@ def shift_says(position: int, offset: int) -> str:
     before, after = sinusoidal_encoding([position, position + offset], 8)
     return (
         f"A shift by {signed(offset)} turns pair 0, 1, 2, 3 by"
-        f" {printed_all(offset * frequencies(8))} radians from any row:"
-        f" pair 0 from ({printed_all(before[:2])}) in row {position}"
+        f" {printed_all(offset * frequencies(8))} radians, whatever the row."
+        f" It takes pair 0 from ({printed_all(before[:2])}) in row {position}"
         f" to ({printed_all(after[:2])}) in row {position + offset}."
     )
 

@@ -27,9 +27,9 @@ function drawAlibi({ heads, farthest, head, distance }, wide, high) {
       below.frame +
       marks.join(""),
     says:
-      `Head ${head} of ${heads} has slope ${own.toPrecision(3)}. To a key ${distance} behind it ` +
-      `adds ${printed(added, 3)}, a factor of ${Number(Math.exp(added).toPrecision(3))} before ` +
-      "weights are made to sum to 1.",
+      `Head ${head} of ${heads} has slope ${own.toPrecision(3)}. At distance ${distance} it adds ` +
+      `${printed(added, 3)} to the score, which multiplies the key's weight by ` +
+      `${Number(Math.exp(added).toPrecision(3))} before the weights are made to sum to 1.`,
   };
 }
 
@@ -42,7 +42,7 @@ explorer("alibi", {
       ...{ label: "farthest", value: 64, min: 1, max: 4096 },
       stops: list(9, (n) => 2 ** (n + 4)),
     },
-    distance: { label: "behind", value: 16, min: 0, max: ({ farthest }) => farthest },
+    distance: { label: "distance", value: 16, min: 0, max: ({ farthest }) => farthest },
   },
   draw: drawAlibi,
   point: (x, y, { farthest }, wide) => ({ distance: -reading(x, wide, [-farthest, 0]) }),
@@ -71,9 +71,9 @@ function drawBuckets({ model, end, buckets, relative }, wide, high) {
       dots(places.map(at), "pos") +
       dots([at(relative)], "ink bold"),
     says:
-      `Relative position ${printed(relative, 0)} falls into bucket ${of(relative)}, with all ` +
-      `shown from ${printed(held[0], 0)} to ${printed(held.at(-1), 0)}. Distances below ${exact} ` +
-      `have a bucket each, the last begins at ${starts.at(-1)}.`,
+      `Relative position ${printed(relative, 0)} falls into bucket ${of(relative)}, which holds ` +
+      `positions ${printed(held[0], 0)} to ${printed(held.at(-1), 0)} here. Distances below ` +
+      `${exact} have a bucket each; the last bucket begins at distance ${starts.at(-1)}.`,
   };
 }
 

@@ -59,7 +59,7 @@ function readScore({ width, base, position, relative, place = position }) {
     alt: `Query at ${place}, key at ${other}; share of each pair: ${rounded(shares).join("; ")}`,
     says:
       `Query, solid, at ${place}, key, dashed, at ${other}: the shares add up to a score of ` +
-      `${sum}. Moved together to 0 and ${printed(relative, 0)}: ${start}.`,
+      `${sum}. With the query at 0 and the key at ${printed(relative, 0)}, the score is ${start}.`,
   };
 }
 

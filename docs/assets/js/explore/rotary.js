@@ -38,9 +38,9 @@ function drawRope({ width, base, query, relative }, wide, high) {
   return {
     picture: dials.join(""),
     says:
-      `Query, solid, at ${query}, key, dashed, at ${printed(query + relative, 0)}: score ` +
-      `${printed(scored(query), 3)}, the sum of the products q · k of the pairs. ` +
-      `Query at 0, key at ${printed(relative, 0)}: ${printed(scored(0), 3)}.`,
+      `Query, solid, at ${query}, key, dashed, at ${printed(query + relative, 0)}: the score is ` +
+      `${printed(scored(query), 3)}, the sum of the dot products q · k of the pairs. With the ` +
+      `query at 0 and the key at ${printed(relative, 0)}, the score is ${printed(scored(0), 3)}.`,
   };
 }
 
@@ -90,7 +90,7 @@ function drawLayouts({ width, pair, relative }, wide, high) {
     const side = 1 - 2 * n; // above a crest, below a trough
     const worth = (place) => side * (2 * scored(place, layout) - scored(place, LAYOUTS[1 - n]));
     const place = list(81, (k) => k / 4 - 10).reduce((a, b) => (worth(b) > worth(a) ? b : a));
-    const name = n ? "not converted" : "right score";
+    const name = n ? "not converted" : "correct score";
     return words(x(place), y(scored(place, layout)) + 6 - 14 * side, name, "middle strong named");
   });
   const own = LAYOUTS.map((layout) => pairs(width, layout)[pair].join(" and "));
@@ -110,9 +110,10 @@ function drawLayouts({ width, pair, relative }, wide, high) {
       ...named,
     ].join(""),
     says:
-      `Pair ${pair} is dimensions ${own[0]} interleaved, ${own[1]} half. At relative position ` +
-      `${printed(relative, 0)} interleaved vectors score ${scores[0]}; turned by halves ` +
-      `${scores[1]}, or ${scores[2]} if converted first.`,
+      `Pair ${pair} consists of dimensions ${own[0]} in the interleaved layout, ${own[1]} in the ` +
+      `half layout. At relative position ${printed(relative, 0)} these interleaved vectors score ` +
+      `${scores[0]}; rotated in the half layout they score ${scores[1]}, or ${scores[2]} if ` +
+      "converted first.",
   };
 }
 
@@ -170,9 +171,9 @@ function drawBase(state, wide, high) {
       name("interpolation", rules.interpolation, under, x(0) - x(under), 18),
     ].join(""),
     says:
-      `Within ${trained} positions ${never} of ${last + 1} pairs never turn once. Pair ${pair} ` +
-      `turns ${Number(plain[pair].toPrecision(3))} times; for texts ${factor} times as long it ` +
-      `is slowed by ${slowed.join(", ")}.`,
+      `Within ${trained} positions, ${never} of ${last + 1} pairs complete no turn. Pair ${pair} ` +
+      `turns ${Number(plain[pair].toPrecision(3))} times; for sequences ${factor} times as long ` +
+      `it is slowed by a factor of ${slowed.join(", ")}.`,
   };
 }
 

@@ -100,8 +100,8 @@ function drawWaves(state, wide, high) {
     picture: strips.join("") + axis.join(""),
     says:
       `Pair ${pairs.join(", ")}: one turn, shaded, takes ${turns.map(printedTurn).join(", ")} ` +
-      `positions; position ${position} is ` +
-      `${rounded(turns.map((turn) => position / turn)).join(", ")} turns on.`,
+      `positions; position ${position} comes after ` +
+      `${rounded(turns.map((turn) => position / turn)).join(", ")} turns.`,
   };
 }
 
@@ -132,7 +132,7 @@ function drawSimilarity({ width, base, farthest, distance }, wide, high) {
   const points = alike.map((value, lag) => [x(lag), y(value)]);
   const hatch = (lag) => box(x(lag), top, x(1) - x(0), bottom - top, "hatch");
   const less = alike.slice(1, distance).filter((value) => value < alike[distance]).length;
-  const nearer = distance > 1 ? `; ${less} of ${distance - 1} nearer distances are less alike` : "";
+  const nearer = distance > 1 ? `; lower at ${less} of ${distance - 1} smaller distances` : "";
   return {
     picture:
       HATCH +
@@ -143,7 +143,7 @@ function drawSimilarity({ width, base, farthest, distance }, wide, high) {
       dots([points[distance]], "ink bold"),
     says:
       `${distance} apart: similarity ${printed(alike[distance], 3)}${nearer}. ` +
-      `It rises, hatched, on ${rises.length} of ${farthest} steps` +
+      `It rises, hatched, in ${rises.length} of ${farthest} steps` +
       (rises.length ? `, first after ${rises[0]}.` : "."),
   };
 }
@@ -187,7 +187,7 @@ function drawShift(state, wide, high) {
     picture: dials.join(""),
     says:
       `A shift by ${printed(offset, 0)} turns pair ${pairs.join(", ")} by ` +
-      `${rounded(turns).join(", ")} radians from any row: pair ${pairs[0]} ` +
+      `${rounded(turns).join(", ")} radians, whatever the row. It takes pair ${pairs[0]} ` +
       `from (${from}) in row ${position} to (${to}) in row ${printed(position + offset, 0)}.`,
   };
 }
