@@ -35,7 +35,7 @@ RULE_NAMES = {
 LABELS = {
     "year": "year",
     "scheme": "scheme",
-    "d": "width of a head",
+    "d": "head dimension",
     "rotary": "rotated dimensions",
     "base": "base",
     "local_base": "base in layers with a window",
@@ -44,9 +44,9 @@ LABELS = {
     "reach": "reach of the layers that rotate",
     "promised": "promised length",
     "rule": "rule",
-    "besides": "beside the rule",
+    "besides": "in addition to the rule",
     "layers": "layers that differ",
-    "layout": "layout of the authors",
+    "layout": "layout in the authors’ code",
     "hf_layout": "layout in Transformers",
 }
 

@@ -28,13 +28,13 @@ KINDS = {"convention": "Convention", "limit": "Limit", "fault": "Difference"}
 STEPS = {"install": "installed", "start": "started"}
 # Where what a suite expects is defined in the book, seen from docs/vectors/, and what it asks.
 DEFINED = {
-    "frequencies": ("../reference/scaling.md", "the frequency of each pair, by rules of scaling"),
-    "config": ("../reference/config.md", "whole configurations of models, in two spellings"),
+    "frequencies": ("../reference/scaling.md", "the frequency of each pair, by each scaling rule"),
+    "config": ("../reference/config.md", "whole configurations, in the old and the new spelling"),
     "rotation": ("../reference/rotary.md", "rotated vectors, in both layouts"),
     "rotation_2d": ("../axes/rope.md", "patches rotated by row and column"),
     "mrope": ("../axes/mrope.md", "vectors rotated by time, height and width"),
     "scores": ("../chapters/by-hand/alternatives.md#rope", "scores of rotated queries and keys"),
-    "sinusoidal": ("../reference/sinusoidal.md", "rows of sines and cosines, in any order"),
+    "sinusoidal": ("../reference/sinusoidal.md", "rows of sines and cosines, in each usual order"),
     "alibi": ("../reference/alibi.md", "the slope of each head"),
     "alibi_bias": ("../reference/alibi.md", "the bias of each query and key"),
     "t5": ("../reference/t5.md", "buckets of relative positions"),

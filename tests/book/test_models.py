@@ -272,7 +272,7 @@ def test_a_planted_fault_is_refused(
 def test_values_that_were_not_found_are_marked_not_found() -> None:
     unknown = models_page.row(model("qwen2-vl"))
     assert {unknown[name] for name in ("d", "slowest turn", "no full turn")} == {"— not found"}
-    assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
+    assert "- Not found: head dimension" in models_page.entry(model("qwen2-vl"))
     assert models_page.row(model("bloom"))["base"] == "—"
     for found in models():
         assert ("Not found" in models_page.entry(found)) == bool(found.missing())
