@@ -292,5 +292,5 @@ def test_the_picture_comes_first_on_a_phone(
 def test_without_scripts_the_page_says_what_to_run(page_without_scripts: Page) -> None:
     page_without_scripts.goto(PATH)
     place = page_without_scripts.locator("config-workbench")
-    expect(place).to_contain_text("python -m posenc config path/to/config.json --length 8192")
+    expect(place).to_contain_text("posenc config path/to/config.json --length 8192")
     expect(place.locator("textarea")).to_have_count(0)
