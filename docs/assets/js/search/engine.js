@@ -77,17 +77,18 @@ function countsByField(packed) {
   return fields;
 }
 
+const cost = (letter) => ("aeiouy".includes(letter) ? VOWEL : 1);
+
 /** Return the distance of two words if it is at most `limit`, else Infinity: how many letters are
     missing, too many, wrong, or exchanged with the next. A vowel counts less. */
 export function distance(one, other, limit) {
   if (Math.abs(one.length - other.length) * VOWEL > limit) return Infinity;
-  const cost = (letter) => (/[aeiouy]/.test(letter) ? VOWEL : 1);
-  const below = (sum, letter) => sum + cost(letter);
-  const first = [...other].reduce((row, letter) => [...row, below(row.at(-1), letter)], [0]);
+  const first = [0];
+  for (const letter of other) first.push(first.at(-1) + cost(letter));
   let [before, row] = [[], first];
   for (let i = 1; i <= one.length; i++) {
-    const [gone, next] = [cost(one[i - 1]), []];
-    next[0] = row[0] + gone;
+    const gone = cost(one[i - 1]);
+    const next = [row[0] + gone];
     for (let j = 1; j <= other.length; j++) {
       const come = cost(other[j - 1]);
       const differs = one[i - 1] === other[j - 1] ? 0 : Math.max(gone, come);
