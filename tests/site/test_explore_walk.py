@@ -356,7 +356,7 @@ def t5_says(relative: int, bidirectional: bool, buckets: int, end: int) -> str:
     return (
         f"Relative position {signed(relative)} falls into bucket {own}, with all shown from"
         f" {signed(held[0])} to {signed(held[-1])}. Distances below {starts.size // 2} have a"
-        f" bucket each, the last begins at {starts[-1]}."
+        f" bucket each; the last bucket begins at {starts[-1]}."
     )
 
 

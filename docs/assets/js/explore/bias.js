@@ -73,7 +73,7 @@ function drawBuckets({ model, end, buckets, relative }, wide, high) {
     says:
       `Relative position ${printed(relative, 0)} falls into bucket ${of(relative)}, with all ` +
       `shown from ${printed(held[0], 0)} to ${printed(held.at(-1), 0)}. Distances below ${exact} ` +
-      `have a bucket each, the last begins at ${starts.at(-1)}.`,
+      `have a bucket each; the last bucket begins at ${starts.at(-1)}.`,
   };
 }
 
