@@ -26,6 +26,7 @@ from scripts.book.pages import page_of
 TEST = re.compile(r"\btest_\w+\b")
 # Enough for formatted code; parsing all tests would take longer than building most pages.
 DEFINED = re.compile(r"^def (test_\w+)\(", re.M)
+BREAKS = re.compile(r"(?<=_)(?=.)|(?<=\w\.)(?=[A-Za-z_]{4})")  # of a long name
 CHECKED_BY = "Checked by"
 SHOWN = 2  # tests; the names of more are folded
 
@@ -104,12 +105,12 @@ def _check_that_tests_exist(cited: list[str]) -> None:
 
 
 def allow_breaks(code: ElementTree.Element) -> None:
-    """Let a long name wrap after its underscores."""
-    first, *others = (code.text or "").split("_")
+    """Let a long name wrap after its underscores, and after dots before a word."""
+    first, *others = BREAKS.split(code.text or "")
     if others:
-        code.text = first + "_"
-        for n, part in enumerate(others):
-            ElementTree.SubElement(code, "wbr").tail = part + ("_" if n < len(others) - 1 else "")
+        code.text = first
+        for part in others:
+            ElementTree.SubElement(code, "wbr").tail = part
 
 
 class EvidenceExtension(Extension):

@@ -38,6 +38,7 @@ LEFT_OUT = ", ".join(
     (
         *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
         *(".checked", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
+        ".places",  # links to what has moved, each to a section that is found itself
         *(".mkdocstrings-source", ".doc-labels"),
         ".models td:nth-child(n + 4):nth-child(-n + 9)",  # their numbers
     )

@@ -1,7 +1,9 @@
 """Makes the sidebar read well; mkdocs calls this.
 
 Below the name of a chapter of several pages, its first page, which has the same name, is called
-*Introduction*. A page outside of the navigation has the sidebar of the first page of its folder.
+*Introduction*. A page outside of the navigation has the sidebar of the first page of its folder. A
+heading that has the title of a page beside it is not listed twice. *Next* does not lead from the
+parts of the book into the part that is linked below every page, nor *Previous* back.
 """
 
 from __future__ import annotations
@@ -27,7 +29,20 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation
     for file in files.documentation_pages():
         if file.page and file.page not in nav.pages:
             file.page.parent = parents.get(folder(file.page))
+    foot = next((part for part in nav.items if part.title == config.extra.get("foot")), None)
+    if foot and foot.children:
+        first = foot.children[0]
+        if first.previous_page:
+            first.previous_page.next_page = None
+        first.previous_page = None
     return nav
+
+
+def on_page_content(html: str, *, page: Page, **about: object) -> None:
+    """Leave out of the sidebar the headings that name pages beside this one."""
+    beside = {other.title for other in (page.parent.children if page.parent else [])} - {page.title}
+    for heading in page.toc:
+        heading.children = [below for below in heading.children if below.title not in beside]
 
 
 def folder(page: Page) -> PurePosixPath:

@@ -31,6 +31,7 @@ FROM = "From 1e-300 to *2e-7*, or −(n − 1), but `3e-4`."
         ("`round(x)[..., 1:] of the rows`", 'round(x)<span class="whole">[..., 1:]</span> of'),
         ("`?rope.query=40`", '<code class="whole">?rope.query=40</code>'),
         (LONG, "scaled_<wbr />dot_<wbr />product_<wbr />attention</code>"),
+        ("`PixtralRotaryEmbedding.adjusted_queries`", ".<wbr />adjusted_<wbr />queries</code>"),
         ("`a_b_c`", "<code>a_b_c</code>"),
         ("From 1, *2* … n and more.", "<em>2</em>\u00a0… n"),
         ("`a … b`", "a … b"),

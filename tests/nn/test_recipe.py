@@ -1,4 +1,4 @@
-"""The recipe of the page *What is wrong with my model?*, for tests of a model of one's own."""
+"""The recipe of the page *Fix it*, for tests of a model of one's own."""
 
 from __future__ import annotations
 

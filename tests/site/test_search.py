@@ -69,14 +69,14 @@ def is_right(path: str, rights: list[str]) -> bool:
     )
 
 
-def test_sixty_questions_are_asked_a_third_of_each_kind() -> None:
-    assert {kind: len(asked) for kind, asked in QUESTIONS.items()} == dict.fromkeys(
-        ("misspelt", "own_words", "names"), 20
+def test_each_kind_of_question_is_asked_twenty_times_or_more() -> None:
+    assert {kind: len(asked) >= 20 for kind, asked in QUESTIONS.items()} == dict.fromkeys(
+        ("misspelt", "own_words", "names"), True
     )
 
 
 def test_questions_find_a_right_page_first_or_second(ask: Ask) -> None:
-    """Three of the sixty may fail, so that a page can be reworded without tuning the search."""
+    """One in twenty may fail, so that a page can be reworded without tuning the search."""
     asked = [(text, right) for group in QUESTIONS.values() for text, right in group.items()]
     answers = ask(*[text for text, _ in asked])
     missed = {
@@ -84,7 +84,7 @@ def test_questions_find_a_right_page_first_or_second(ask: Ask) -> None:
         for (text, right), answer in zip(asked, answers, strict=True)
         if not any(is_right(path, right) for path, _ in answer["places"][:2])
     }
-    assert len(missed) <= 3, missed
+    assert len(missed) <= len(asked) // 20, missed
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,9 @@ def test_questions_find_a_right_page_first_or_second(ask: Ask) -> None:
         ("wavelenght", "wavelength"),
         ("casual", "causal"),
         ("cahce", "cache"),
+        ("roap", "rope"),  # spelt by ear
+        ("sloaps", "slopes"),
+        ("bais", "bias"),  # the book has "Bai", a name
     ],
 )
 def test_misspelt_word_is_corrected(typed: str, meant: str, ask: Ask) -> None:

@@ -135,6 +135,19 @@ def test_keys_typed_before_the_search_is_ready_are_its_own(size: ViewportSize, h
     assert home.page.url == here
 
 
+def test_keys_typed_before_the_first_script_has_run_are_the_searchs(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/book.js", lambda route: held.append(route))
+    page.goto(CHAPTER, wait_until="commit")
+    here = page.url
+    page.locator(".search-field").wait_for()
+    page.keyboard.type("/ntk.")
+    expect(page.locator(".search-field")).to_have_value("ntk.")
+    held[0].continue_()
+    expect(page.locator(".search-found a").first).to_be_visible()
+    assert page.url == here
+
+
 def test_leaving_the_search_closes_it(home: Visit) -> None:
     home.page.keyboard.press("/")
     links = search_for(home.page, "wavelength")

@@ -72,3 +72,25 @@ def test_the_pages_outside_of_the_navigation_are_those_that_others_link() -> Non
     left_out = CONFIG["not_in_nav"]
     assert all(left_out.match_file(page) for page in OUTSIDE)
     assert [c.first for c in chapters() if left_out.match_file(c.first)] == []
+
+
+def test_next_does_not_lead_into_the_part_below_every_page(site: Site) -> None:
+    last = [page for title, below in PARTS.items() if title != FOOT for page in pages_of(below)][-1]
+    first = pages_of(PARTS[FOOT])[0]
+    assert built(site, last).css(".md-footer__link--prev")
+    assert not built(site, last).css(".md-footer__link--next")
+    assert built(site, first).css(".md-footer__link--next")
+    assert not built(site, first).css(".md-footer__link--prev")
+
+
+def test_no_group_of_exercises_is_twice_in_the_sidebar(site: Site) -> None:
+    part = ".md-nav--primary > ul > .md-nav__item--active > nav"
+    links = words(built(site, "practise/index.md").css(f"{part} a"))
+    assert len(links) == len(set(links))
+
+
+def pages_of(below: Any) -> list[str]:
+    """Return the paths of the pages of a part of the navigation, in order."""
+    if isinstance(below, str):
+        return [below]
+    return [page for entry in below for inner in entry.values() for page in pages_of(inner)]

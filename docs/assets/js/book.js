@@ -62,6 +62,8 @@ function prepareSearch(search) {
   };
   search.addEventListener("pointerover", load, { once: true });
   field.addEventListener("focus", open, { once: true });
+  removeEventListener("keydown", window.openEarly, { capture: true }); // of partials/search.html
+  if (document.activeElement === field) open();
   button.addEventListener("click", open);
   addEventListener("keydown", (event) => {
     const isTyping = event.target.closest("input, select, textarea, [contenteditable]");

@@ -1,4 +1,4 @@
-// `config` of posenc/__main__.py: what `python -m posenc config PATH --length N` answers.
+// `config` of posenc/__main__.py: what `posenc config PATH --length N` answers.
 
 import { frequenciesOf, readConfig } from "./config.js";
 import { load } from "./entries.js";

@@ -13,6 +13,10 @@ export const FIELDS = Object.keys(WEIGHTS);
 const BM25 = { k: 1.2, b: 0.7, d: 0 };
 const OF_A_PREFIX = 0.5; // the weight of a word that only begins with what was typed
 const OF_THE_PAGE = 0.7; // how much of the score of a page's first section its other sections get
+const OF_A_RECORD = 0.6; // the weight of pages that keep records of what other pages explain
+const RECORDS = /^(trust|vectors\/libraries)\//;
+const COMMON = 3; // a word that the book has only in other forms is right if it has it this often
+const VOWEL = 0.5; // the cost of a wrong vowel: readers who spell by ear get the consonants right
 
 /** Unpack an index. */
 export function unpack({ pages, sections, vocabulary, postings, lengths }) {
@@ -26,7 +30,7 @@ export function unpack({ pages, sections, vocabulary, postings, lengths }) {
   });
   const common = new Map(stems.map((term, place) => [term, commonness(counts[place])]));
   const known = new Map(words.map((word) => [word, common.get(stem(word))]));
-  return { pages, sections, known, stems: new Set(stems), engine };
+  return { pages, sections, known, common, engine };
 }
 
 /** Return in about how many sections a term is. */
@@ -73,16 +77,22 @@ function countsByField(packed) {
   return fields;
 }
 
+const cost = (letter) => ("aeiouy".includes(letter) ? VOWEL : 1);
+
 /** Return the distance of two words if it is at most `limit`, else Infinity: how many letters are
-    missing, too many, wrong, or exchanged with the next. */
+    missing, too many, wrong, or exchanged with the next. A vowel counts less. */
 export function distance(one, other, limit) {
-  if (Math.abs(one.length - other.length) > limit) return Infinity;
-  let [before, row] = [[], Array.from({ length: other.length + 1 }, (_, place) => place)];
+  if (Math.abs(one.length - other.length) * VOWEL > limit) return Infinity;
+  const first = [0];
+  for (const letter of other) first.push(first.at(-1) + cost(letter));
+  let [before, row] = [[], first];
   for (let i = 1; i <= one.length; i++) {
-    const next = [i];
+    const gone = cost(one[i - 1]);
+    const next = [row[0] + gone];
     for (let j = 1; j <= other.length; j++) {
-      const differs = one[i - 1] === other[j - 1] ? 0 : 1;
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + differs);
+      const come = cost(other[j - 1]);
+      const differs = one[i - 1] === other[j - 1] ? 0 : Math.max(gone, come);
+      next[j] = Math.min(row[j] + gone, next[j - 1] + come, row[j - 1] + differs);
       if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
         next[j] = Math.min(next[j], before[j - 2] + 1);
     }
@@ -108,8 +118,8 @@ export function nearest(word, known) {
 
 /** Read a query: return the terms to look up, each with whether it may be the beginning of a word, and
     the words that were corrected, as pairs. Of a name that the book has, the parts are not looked up. */
-export function read(query, { known, stems }) {
-  const has = (word) => stems.has(stem(word));
+export function read(query, { known, common }) {
+  const has = (word) => known.has(word) || common.get(stem(word)) >= COMMON;
   const typed = names(query).flatMap(([name, ...parts]) => (has(name) || !parts.length ? name : parts));
   const last = /[\p{L}\p{N}_]$/u.test(query) ? typed.at(-1) : "";
   const [terms, corrected] = [new Map(), []];
@@ -119,9 +129,8 @@ export function read(query, { known, stems }) {
     else if (isBegun && begins(word, known)) terms.set(word, true);
     else {
       const near = nearest(word, known);
-      if (!near) continue;
-      terms.set(stem(near), false);
-      corrected.push([word, near]);
+      if (near) corrected.push([word, near]);
+      if (near || common.has(stem(word))) terms.set(stem(near ?? word), false);
     }
   }
   return { terms, corrected };
@@ -146,7 +155,7 @@ export function find(query, index) {
 
 /** Group sections by page. A section's score is its own with some of that of the page's first section,
     times the share of the terms that either has. A page's is that of its best section, and a little
-    for the others. */
+    for the others; less for a page of records. */
 function byPage(ranked, terms, { pages, sections }) {
   const firsts = new Map();
   for (const found of ranked) {
@@ -169,7 +178,8 @@ function byPage(ranked, terms, { pages, sections }) {
   const best = (one, other) => other.score - one.score;
   for (const group of groups.values()) {
     const [first, ...others] = group.sections.sort(best);
-    group.score = first.score + Math.log1p(others.reduce((sum, { score }) => sum + score, 0));
+    const all = first.score + Math.log1p(others.reduce((sum, { score }) => sum + score, 0));
+    group.score = all * (RECORDS.test(group.path) ? OF_A_RECORD : 1);
   }
   return [...groups.values()].sort(best);
 }

@@ -10,10 +10,10 @@ const NUMBERED = /(?<=\p{L}{3})(?=\p{N}+$)/u; // so that "gpt2" finds GPT-2
 
 const STOPS = new Set(
   (
-    "a about after all also am an and any are as at be because been before being but by can could did do does " +
-    "doing for from get gets had has have how i if in into is it its just me my of on or our out own should so " +
-    "some such than that the their them then there these they this those to too us was we were what when where " +
-    "while who whom why will with would you your"
+    "a about after al all also am an and any are as at be because been before being but by can could did didn do does " +
+    "doesn doing don et for from get gets had has have how i if in into is isn it its just me my of on or our out own " +
+    "s should so some such t than that the their them then there these they this those to too us was we were what " +
+    "whats when where while who whom why will with would you your"
   ).split(" "),
 );
 
