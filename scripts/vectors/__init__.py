@@ -16,9 +16,9 @@
     schema.py          the JSON Schema of a file
 
 `python -m scripts.vectors` (`make vectors`) writes docs/vectors/. The files are published, so
-within a version cases may be added but not changed; one that is wrong is withdrawn (`withdraw`). A known bug is the wrong way to compute an
-answer, in its suite's table of bugs. Nothing here uses the package: what both compute, they compute
-independently.
+within a version cases may be added but not changed; one that is wrong is withdrawn, by
+`Suite.withdraw`. A known bug is the wrong way to compute an answer, in its suite's table of bugs.
+Nothing here uses the package: what both compute, they compute independently.
 
 Imports nothing from the project.
 """
