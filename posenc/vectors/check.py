@@ -11,11 +11,10 @@ from typing import Any
 from posenc._arguments import as_choice
 from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
 from posenc.vectors.known import Known, matches, read_known, unmatched_patterns, with_known
-from posenc.vectors.report import Outcome, Report
+from posenc.vectors.report import CRASHED, Outcome, Report
 from posenc.vectors.suite import Case, Suite, load, suites
 
 REFUSING = (ValueError, TypeError)
-CRASHED = "crashed: "
 OBJECTS = "sequences"  # the suite that takes a factory
 
 

@@ -18,6 +18,7 @@ FINE_STATUSES = ("passed", "acceptable")
 WRONG = ("failed", "refused", "crashed", "fixed")
 UNASKED = ("unsupported", "skipped", "withdrawn")
 STATUSES = (*FINE_STATUSES, "known", "unrefused", *WRONG, *UNASKED)
+CRASHED = "crashed: "  # at nonsense
 SHOW_CASE = "posenc vectors show"
 FINE, FAILED, NOT_RUN = range(3)  # exit statuses
 ABSENT = "the suite is not offered"
@@ -48,6 +49,11 @@ class Outcome:
     place: str = ""
     like: tuple[str, ...] = ()
     reason: str = ""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the case ended in an error, or without an answer."""
+        return self.status == "crashed" or self.said.startswith(CRASHED)
 
 
 @dataclass(frozen=True)
