@@ -49,6 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     tried.add_argument(
         "--write-known", type=Path, metavar="FILE", help="write today's failures, to be explained"
     )
+    tried.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
     tried.add_argument(
         "--badge", type=Path, metavar="FILE", help="write a badge, as shields.io reads it"
     )
@@ -133,6 +134,8 @@ def run_program(asked: argparse.Namespace) -> int:
     )
     if asked.write_known:
         asked.write_known.write_text(known_text(report), "utf-8")
+    if asked.junit:
+        asked.junit.write_text(report.as_junit(), "utf-8")
     if asked.badge:
         asked.badge.write_text(report.as_badge(), "utf-8")
     text = partial(report.as_text, None) if asked.all else report.as_text

@@ -279,7 +279,7 @@ def test_the_wheel_has_the_files_and_reads_them(tmp_path: Path) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "files")
     for name in ("posenc", "docs/vectors"):
         shutil.copytree(ROOT / name, source / name, ignore=skipped)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "posenc_pytest.py", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
     command = [sys.executable, "-c", build, str(tmp_path)]

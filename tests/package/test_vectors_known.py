@@ -376,9 +376,10 @@ def test_a_badge_has_the_form_of_an_endpoint(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = tmp_path / "badge.json"
-    vectors_run("--badge", str(file), *options)
-    capsys.readouterr()
+    file, junit = tmp_path / "badge.json", tmp_path / "junit.xml"
+    vectors_run("--badge", str(file), "--junit", str(junit), *options)
+    assert ElementTree.parse(junit).getroot().tag == "testsuites"
+    assert capsys.readouterr().out.startswith("swin: ")
     assert json.loads(file.read_text("utf-8")) == {
         "schemaVersion": 1,
         "label": "posenc vectors",
