@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from posenc.vectors import load
-from scripts import ROOT
+from scripts import DOCS, ROOT
 
 FUNCTIONS = """\
 from posenc import swin_index
@@ -108,6 +108,21 @@ def test_what_cannot_be_run_is_a_usage_error(
     status, output = pytest_in(project, "--posenc-vectors", *options)
     assert status == pytest.ExitCode.USAGE_ERROR
     assert message in output
+
+
+@pytest.mark.parametrize("page", ["vectors/ci.md", "reference/vectors.md"])
+@pytest.mark.parametrize(("right", "status"), [(True, 0), (False, 1)])
+def test_the_example_for_pytest_passes_for_right_code(
+    page: str, right: bool, status: int, project: Path
+) -> None:
+    text = (DOCS / page).read_text("utf-8")
+    (code,) = re.findall(r"```python\n(import pytest\n.*?)```", text, re.S)
+    own = "from posenc import alibi_slopes as my_slopes, t5_buckets as right\n\n"
+    own += "def my_buckets(**given):\n    return right(**given)" + " + 1" * (not right)
+    (project / "test_ours.py").write_text(f"{own}\n\n{code}", "utf-8")
+    found, output = pytest_in(project)
+    assert found == status, output
+    assert counted(output)["passed"] >= (len(load("t5").cases) if right else 1)
 
 
 def test_nothing_of_posenc_is_imported_without_the_option(project: Path) -> None:
