@@ -19,9 +19,20 @@ UNFILLED = "TODO: say why"
 def read_known(known: Known) -> dict[str, str]:
     """Return the reason of each id or pattern, from a file or as given.
 
+    Args:
+        known: a file with the id of a case or a shell pattern on each line, then # and the reason;
+            a mapping from one to the other; or None.
+
+    Returns:
+        A mapping.
+
     Raises:
-        ValueError: a line has no id or no reason.
+        ValueError: a line has no reason.
         OSError: the file cannot be read.
+
+    Examples:
+        >>> read_known({"t5/far-*": "our buckets end sooner"})
+        {'t5/far-*': 'our buckets end sooner'}
     """
     if known is None or isinstance(known, Mapping):
         return dict(known or {})
