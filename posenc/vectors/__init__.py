@@ -2,6 +2,7 @@
 
     the suites and their cases     `suites`, `load`, `Suite`, `Case`   posenc/vectors/suite.py
     a Python function              `check`, `cases`, `UnsupportedError`     posenc/vectors/check.py
+    differences that are known     `read_known`                        posenc/vectors/known.py
     what came out                  `Report`, `Outcome`                 posenc/vectors/report.py
     any other program              `run`                               posenc/vectors/runner.py
 
@@ -11,6 +12,7 @@ generator that shares no code with this package; posenc has to pass them like an
 
 from posenc.vectors.check import UnsupportedError, cases, check
 from posenc.vectors.compare import CONTRACTS
+from posenc.vectors.known import read_known
 from posenc.vectors.report import Outcome, Report
 from posenc.vectors.runner import run
 from posenc.vectors.suite import Case, Suite, load, suites
@@ -25,6 +27,7 @@ __all__ = [
     "cases",
     "check",
     "load",
+    "read_known",
     "run",
     "suites",
 ]

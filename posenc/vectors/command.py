@@ -5,20 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from posenc._console import one_line, printable
 from posenc.vectors.compare import CONTRACTS
+from posenc.vectors.known import known_text
 from posenc.vectors.report import NOT_RUN
 from posenc.vectors.runner import MEGABYTES, SECONDS, run
-from posenc.vectors.suite import Case, load, suites
+from posenc.vectors.suite import Case, Suite, load, suites
 
 FORMATS = ("text", "json", "junit")
 DESCRIBED = "Test any implementation of positions against cases with known answers."
 EXITS = (
-    "Exit status of run: 0 if all cases passed or are acceptable, apart from those that the program"
-    " does not offer; 1 if something is wrong; 2 if nothing could be tested."
+    "Exit status of run: 0 if nothing failed that is not known; 1 if something did, or a known"
+    " difference passes (with --strict also if nonsense was answered); 2 if nothing could be"
+    " tested."
 )
 
 
@@ -35,6 +38,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     tried.add_argument("--seconds", type=float, default=SECONDS, help="for an answer")
     tried.add_argument("--megabytes", type=int, default=MEGABYTES, help="of memory, on Linux")
     tried.add_argument("--format", choices=FORMATS, default="text", help="of the report")
+    tried.add_argument("--all", action="store_true", help="print every wrong case")
+    tried.add_argument(
+        "--known", type=Path, metavar="FILE", help="known differences: ID or pattern # reason"
+    )
+    tried.add_argument(
+        "--skip", action="append", default=[], metavar="PATTERN", help="cases not to ask"
+    )
+    tried.add_argument("--strict", action="store_true", help="fail where nonsense was not refused")
+    tried.add_argument(
+        "--write-known", type=Path, metavar="FILE", help="write today's failures, to be explained"
+    )
+    tried.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
+    tried.add_argument(
+        "--badge", type=Path, metavar="FILE", help="write a badge, as shields.io reads it"
+    )
     tried.add_argument("program", nargs="+", metavar="COMMAND", help="the program, after --")
     for action in (listed, shown, tried):
         action.add_argument("--folder", type=Path, help="of other files than those installed")
@@ -74,6 +92,7 @@ def showing(asked: argparse.Namespace) -> int:
         first = suite.cases[0]
         lines = [f"{suite.name}: {suite.about}", f"Answer: {suite.answer}", "", first.id]
         lines += [f"  {json.dumps(told)}" for told in (dict(first.input), first.expected)]
+        lines += ["", "Inputs", *input_lines(suite)]
         lines += ["", "Known bugs", *(f"  {bug}: {said}" for bug, said in suite.bugs.items())]
         print("\n".join(map(printable, lines)))
         return 0
@@ -82,6 +101,17 @@ def showing(asked: argparse.Namespace) -> int:
         raise ValueError(f"ID must be that of a case of suite {name}; got {asked.id!r}")
     print(json.dumps(_case_json(found[0]), indent=1))
     return 0
+
+
+def input_lines(suite: Suite) -> list[str]:
+    """Return the table of a suite's inputs."""
+    shape = max((len(one["shape"]) for one in suite.inputs.values()), default=0)
+    name = max(map(len, suite.inputs), default=0)
+    return [
+        f"  {key:{name}}  {one['shape']:{shape}}  {one['about']}"
+        + "; may be missing" * bool(one["optional"])
+        for key, one in suite.inputs.items()
+    ]
 
 
 def _case_json(case: Case) -> dict[str, Any]:
@@ -98,7 +128,17 @@ def run_program(asked: argparse.Namespace) -> int:
         seconds=asked.seconds,
         megabytes=asked.megabytes,
         folder=asked.folder,
+        known=asked.known,
+        skip=asked.skip,
+        strict=asked.strict,
     )
-    told = {"text": report.__str__, "json": report.as_json, "junit": report.as_junit}
+    if asked.write_known:
+        asked.write_known.write_text(known_text(report), "utf-8")
+    if asked.junit:
+        asked.junit.write_text(report.as_junit(), "utf-8")
+    if asked.badge:
+        asked.badge.write_text(report.as_badge(), "utf-8")
+    text = partial(report.as_text, None) if asked.all else report.as_text
+    told = {"text": text, "json": report.as_json, "junit": report.as_junit}
     print(told[asked.format]())
     return report.status

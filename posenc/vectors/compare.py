@@ -21,7 +21,8 @@ class Verdict:
     """What an answer is.
 
     Attributes:
-        status: "passed", "acceptable", "failed", or "unsupported" if a contract cannot test it.
+        status: "passed", "acceptable", "failed", "unrefused" if there is no right answer, or
+            "unsupported" if a contract cannot test it.
         error: the largest distance to a number expected; infinite for an answer of another shape.
         place: where it is, as in "frequencies[3]"; empty if the answer is one number.
         said: the error in words.
@@ -47,7 +48,8 @@ class Misfit:
 
 
 NONE = Misfit(0.0, 0.0, "", "")
-UNEXPECTED = Misfit(
+NONSENSE = "answered what must be refused"
+OPEN = Misfit(
     math.inf, math.inf, "", "must be refused, or answered by a convention that is accepted"
 )
 
@@ -56,16 +58,18 @@ def judge_answer(case: Case, answer: Any, contract: str) -> Verdict:
     """Return what an answer to a case is under a contract."""
     answer = plain(answer)
     if case.result == "invalid":
-        return Verdict("failed", math.inf, "", "answered what must be refused")
+        return Verdict("unrefused", said=NONSENSE)
     if contract not in case.tolerance:
         return Verdict("unsupported", said=f"{contract} is too loose to test it")
     tolerance = case.tolerance[contract]
-    worst = misfit(case.expected, answer, tolerance) if case.expected is not None else UNEXPECTED
+    worst = misfit(case.expected, answer, tolerance) if case.expected is not None else OPEN
     if worst.over <= 1:
         return Verdict("passed", worst.error, worst.place)
     for name, other in case.acceptable.items():
         if misfit(other, answer, tolerance).over <= 1:
             return Verdict("acceptable", worst.error, worst.place, worst.said, (name,))
+    if worst is OPEN:
+        return Verdict("unrefused", said=OPEN.said)
     return Verdict(
         "failed", worst.error, worst.place, worst.said, _candidate_bugs(case, answer, contract)
     )

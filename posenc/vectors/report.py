@@ -11,10 +11,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 from posenc._console import printable
+from posenc.vectors.compare import NONSENSE
 from posenc.vectors.suite import Case
 
-STATUSES = ("passed", "acceptable", "failed", "refused", "unsupported", "crashed")
-WRONG = ("failed", "refused", "crashed")
+FINE_STATUSES = ("passed", "acceptable")
+WRONG = ("failed", "refused", "crashed", "fixed")
+UNASKED = ("unsupported", "skipped", "withdrawn")
+STATUSES = (*FINE_STATUSES, "known", "unrefused", *WRONG, *UNASKED)
+CRASHED = "crashed: "  # at nonsense
+SHOW_CASE = "posenc vectors show"
 FINE, FAILED, NOT_RUN = range(3)  # exit statuses
 ABSENT = "the suite is not offered"
 SHOWN = 5  # wrong cases of a suite that the text shows
@@ -27,12 +32,14 @@ class Outcome:
 
     Attributes:
         case: the case.
-        status: "passed", "acceptable", "failed", "refused" (a valid input), "unsupported" or
-            "crashed".
+        status: "passed"; "acceptable"; "failed"; "refused", a valid input; "crashed"; "unrefused",
+            an input without a right answer; "known", a failure that is known; "fixed", a known one
+            that passes; "unsupported"; "skipped"; or "withdrawn".
         said: what was wrong, or why, in words.
         error: the largest error of an answer.
         place: where the largest error is.
         like: the convention or the bugs that the answer looks like, the likeliest first.
+        reason: why a failure is known.
     """
 
     case: Case
@@ -41,6 +48,12 @@ class Outcome:
     error: float = 0.0
     place: str = ""
     like: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the case ended in an error, or without an answer."""
+        return self.status == "crashed" or self.said.startswith(CRASHED)
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,8 @@ class Report:
         described: known bugs and conventions, described by name.
         remarks: what the program did besides answering.
         torn: suites that could not be run, with what is wrong with their files.
+        strict: whether an unrefused case is a failure.
+        unmatched: lines of known differences, and patterns to skip, that match no case.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -60,6 +75,8 @@ class Report:
     described: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     torn: tuple[str, ...] = ()
+    strict: bool = False
+    unmatched: tuple[str, ...] = ()
 
     def _outcomes_with(self, status: str) -> tuple[Outcome, ...]:
         return tuple(one for one in self.outcomes if one.status == status)
@@ -95,6 +112,27 @@ class Report:
         return self._outcomes_with("crashed")
 
     @property
+    def unrefused(self) -> tuple[Outcome, ...]:
+        """The cases that must be refused and were not; `case.why` says why."""
+        return self._outcomes_with("unrefused")
+
+    @property
+    def known(self) -> tuple[Outcome, ...]:
+        """The cases that failed and are known to; `reason` says why."""
+        return self._outcomes_with("known")
+
+    @property
+    def fixed(self) -> tuple[Outcome, ...]:
+        """The cases that are known to fail and did not."""
+        return self._outcomes_with("fixed")
+
+    @property
+    def wrong(self) -> tuple[Outcome, ...]:
+        """The cases that make the status 1."""
+        wrong = (*WRONG, "unrefused") if self.strict else WRONG
+        return tuple(one for one in self.outcomes if one.status in wrong)
+
+    @property
     def bugs(self) -> dict[str, int]:
         """How many failed cases look like each known bug, the likeliest bug first.
 
@@ -109,18 +147,22 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 if nothing is wrong, 1 if something is, 2 if nothing was tested."""
-        if self.torn or any(one.status in WRONG for one in self.outcomes):
+        if self.torn or self.wrong:
             return FAILED
-        return FINE if self.passed or self.acceptable else NOT_RUN
+        return FINE if any(one.status not in UNASKED for one in self.outcomes) else NOT_RUN
 
     def __str__(self) -> str:
+        return self.as_text()
+
+    def as_text(self, shown: int | None = SHOWN) -> str:
+        """Return the report as text, with so many wrong cases of each suite, or all for None."""
         names = dict.fromkeys(one.case.suite for one in self.outcomes)
         absent = [
             name
             for name in names
             if all(one.said == ABSENT for one in self._outcomes_of_suite(name))
         ]
-        parts = [self._suite(name) for name in names if name not in absent]
+        parts = [self._suite(name, shown) for name in names if name not in absent]
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
         if self.torn:
@@ -128,7 +170,7 @@ class Report:
         found = self.bugs
         if found:
             like = [
-                f"  {count:5} {name}: {self.described.get(name, name)}"
+                f"  {count:5} {': '.join(filter(None, (name, self.described.get(name))))}"
                 for name, count in found.items()
             ]
             parts.append("\n".join(["It looks like:", *map(shortened, like[:SHOWN])]))
@@ -136,38 +178,45 @@ class Report:
             parts.append(
                 "\n".join(["Also printed:", *(f"  {one}" for one in self.remarks[:SHOWN])])
             )
+        if self.unmatched:
+            lines = [f"  {one}" for one in map(printable, self.unmatched)]
+            parts.append("\n".join(["Known or to be skipped, and no case:", *lines]))
         return "\n\n".join([*parts, self._summary()])
 
     def _outcomes_of_suite(self, suite: str) -> list[Outcome]:
         """Return the outcomes of a suite."""
         return [one for one in self.outcomes if one.case.suite == suite]
 
-    def _suite(self, name: str) -> str:
+    def _suite(self, name: str, shown: int | None) -> str:
         """Return the lines about a suite."""
         own = self._outcomes_of_suite(name)
         lines = [f"{name}: {_status_counts(own)}"]
         by_convention = Counter(one.like[0] for one in own if one.status == "acceptable")
         lines += [f"  acceptable: {count} by {how}" for how, count in by_convention.items()]
-        reasons = Counter(one.said for one in own if one.status == "unsupported")
-        lines += [f"  unsupported: {count}, {why}" for why, count in reasons.most_common(SHOWN)]
+        for status in ("known", "unsupported"):
+            reasons = Counter(one.reason or one.said for one in own if one.status == status)
+            lines += [f"  {status}: {count}, {why}" for why, count in reasons.most_common(SHOWN)]
         wrong = [one for one in own if one.status in WRONG]
         off = [one for one in wrong if 0 < one.error < math.inf]
         if off:
             worst = max(off, key=lambda one: one.error)
             at = f" at {worst.place}" if worst.place else ""
             lines.append(f"  largest error: {worst.error:.3g} in {worst.case.id}{at}")
-        for one in wrong[:SHOWN]:
-            lines.append(f"  {one.status} {one.case.id} {_failure_place(one)}")
-            if one.like:
-                lines.append(f"    looks like: {', '.join(one.like[:3])}")
-        if len(wrong) > SHOWN:
-            lines.append(f"  and {len(wrong) - SHOWN} more")
+        for kind in (wrong, [one for one in own if one.status == "unrefused"]):
+            lines += [line for one in kind[:shown] for line in _case_lines(one)]
+            if left := kind[len(kind[:shown]) :]:
+                lines.append(f"  and {len(left)} more{' unrefused' * (kind is not wrong)}")
         return "\n".join(map(shortened, lines))
 
     def _summary(self) -> str:
-        return (
-            f"{len(self.outcomes)} cases, contract {self.contract}: {_status_counts(self.outcomes)}"
-        )
+        """Return the last lines: the counts, and how more is seen."""
+        count = f"{len(self.outcomes)} cases, contract {self.contract}"
+        lines = [f"{count}: {_status_counts(self.outcomes)}"]
+        if self.unrefused and not self.strict:
+            lines.append("Unrefused cases fail with --strict only.")
+        if told := self.wrong or self.unrefused:
+            lines.append(f"All failures: --all. One case: {SHOW_CASE} {told[0].case.id}")
+        return "\n".join(lines)
 
     def as_json(self) -> str:
         """Return the report as JSON: counts, bugs, and every case that did not pass."""
@@ -179,26 +228,41 @@ class Report:
             "bugs": self.bugs,
             "remarks": list(self.remarks),
             "torn": list(self.torn),
+            "strict": self.strict,
+            "unmatched": list(self.unmatched),
             "cases": [_case_remark(one) for one in self.outcomes if one.status != "passed"],
         }
         return json.dumps(told, indent=1)
 
+    def as_badge(self) -> str:
+        """Return a badge as JSON, in the form of an endpoint of shields.io."""
+        colour = {FINE: "brightgreen", FAILED: "red", NOT_RUN: "lightgrey"}[self.status]
+        told = [f"{len(self.passed) + len(self.acceptable)} passed"]
+        told += [f"{len(self.known)} known"] * bool(self.known)
+        told += [f"{len(self.wrong)} wrong"] * bool(self.wrong)
+        message = "not run" if self.status == NOT_RUN else ", ".join(told)
+        badge = {"label": "posenc vectors", "message": message, "color": colour}
+        return json.dumps({"schemaVersion": 1, **badge}) + "\n"
+
     def as_junit(self) -> str:
         """Return the report as JUnit's XML, which continuous integration reads."""
         top = ElementTree.Element("testsuites")
+        tags = dict.fromkeys(WRONG, "failure") | {"crashed": "error"}
+        tags |= dict.fromkeys(("known", *UNASKED), "skipped")
+        tags["unrefused"] = "failure" if self.strict else "skipped"
         for name in dict.fromkeys(one.case.suite for one in self.outcomes):
             own = self._outcomes_of_suite(name)
             counts = Counter(one.status for one in own)
             about = {
                 "name": name,
                 "tests": len(own),
-                "failures": counts["failed"] + counts["refused"],
+                "failures": sum(counts[kind] for kind, tag in tags.items() if tag == "failure"),
                 "errors": counts["crashed"],
-                "skipped": counts["unsupported"],
+                "skipped": sum(counts[kind] for kind, tag in tags.items() if tag == "skipped"),
             }
             suite = ElementTree.SubElement(top, "testsuite", {k: str(v) for k, v in about.items()})
             for outcome in own:
-                _add_case(suite, outcome)
+                _add_case(suite, outcome, tags.get(outcome.status, ""))
         if self.torn:
             count = str(len(self.torn))
             named = {"name": "torn", "tests": count, "errors": count}
@@ -219,32 +283,49 @@ def joined_report(reports: Iterable[Report]) -> Report:
     described |= {name: report.described[name] for report in reports for name in report.bugs}
     remarks = tuple(remark for report in reports for remark in report.remarks)
     torn = tuple(name for report in reports for name in report.torn)
-    return Report(outcomes, reports[0].contract, described, remarks, torn)
+    strict = any(report.strict for report in reports)
+    unmatched = tuple(line for report in reports for line in report.unmatched)
+    return Report(outcomes, reports[0].contract, described, remarks, torn, strict, unmatched)
 
 
-def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
-    """Add a case to JUnit's XML."""
+def _add_case(suite: ElementTree.Element, one: Outcome, tag: str) -> None:
+    """Add a case to JUnit's XML, with what did not pass in an element of its own."""
     about = {"classname": one.case.suite, "name": one.case.id}
     case = ElementTree.SubElement(suite, "testcase", about)
-    kinds = {"failed": "failure", "refused": "failure", "crashed": "error"}
-    kinds["unsupported"] = "skipped"
-    if one.status in kinds:
+    if tag:
         like = f"; looks like: {', '.join(one.like)}" if one.like else ""
-        said = f"{one.status} {_failure_place(one)}{like}"
-        ElementTree.SubElement(case, kinds[one.status], {"message": printable(said)})
+        said = f"{one.status} {failure_text(one)}{like}"
+        ElementTree.SubElement(case, tag, {"message": printable(said)})
 
 
 def _case_remark(one: Outcome) -> dict[str, Any]:
     """Return what JSON says about a case."""
-    told = {"id": one.case.id, "status": one.status, "said": one.said, "place": one.place}
+    told: dict[str, Any] = {"id": one.case.id, "status": one.status}
+    told |= {"said": one.said, "place": one.place}
     error = one.error if math.isfinite(one.error) else None
-    return told | {"error": error, "like": list(one.like)}
+    told |= {"error": error, "like": list(one.like)}
+    if one.status == "unrefused":
+        told |= {"why": one.case.why, "input": one.case.input}
+    return told | ({"reason": one.reason} if one.reason else {})
 
 
-def _failure_place(one: Outcome) -> str:
-    """Return what was wrong and where."""
+def _case_lines(one: Outcome) -> list[str]:
+    """Return the lines about a case that did not pass."""
+    if one.status == "unrefused":
+        asked = json.dumps(one.case.input, ensure_ascii=False)
+        crashed = [f"    {one.said}"] * (one.said != NONSENSE)
+        return [f"  unrefused {one.case.id}: {one.case.why}", f"    {asked}", *crashed]
+    like = [f"    looks like: {', '.join(one.like[:3])}"] if one.like else []
+    return [f"  {one.status} {one.case.id} {failure_text(one)}", *like]
+
+
+def failure_text(one: Outcome) -> str:
+    """Return what was wrong and where, or what was thought to be."""
+    if one.status == "fixed":
+        return f"passes and is known to fail: {one.reason}"
     place = f"at {one.place} " if one.place else ""
-    return f"{place}{one.said}"
+    known = f" (known: {one.reason})" if one.reason else ""
+    return f"{place}{one.said}{known}".strip()
 
 
 def _status_counts(outcomes: Iterable[Outcome]) -> str:

@@ -14,15 +14,16 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
 from posenc._arguments import as_choice
-from posenc.vectors.check import describe_suite, refusal
+from posenc.vectors.check import crash, describe_suite, refusal, unasked
 from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
+from posenc.vectors.known import Known, read_known, unmatched_patterns, with_known
 from posenc.vectors.report import ABSENT, LONGEST, Outcome, Report, joined_report, shortened
 from posenc.vectors.suite import Case, Suite, load, suites
 
@@ -255,6 +256,9 @@ def run(
     seconds: float = SECONDS,
     megabytes: int | None = MEGABYTES,
     folder: str | Path | None = None,
+    known: Known = None,
+    skip: Iterable[str] = (),
+    strict: bool = False,
 ) -> Report:
     """Return how a program answers the cases of a suite, or of all that it offers.
 
@@ -275,6 +279,9 @@ def run(
         seconds: how long an answer may take.
         megabytes: how much memory the program may use for data; None for any. Linux only.
         folder: where the files are; None for those of this package.
+        known: which cases are known to fail, as for `check`.
+        skip: ids or patterns of cases that are not asked.
+        strict: whether an answer to nonsense is a failure.
 
     Returns:
         A `Report`. If all suites are run, one whose file is torn is named in it, and the others
@@ -283,8 +290,9 @@ def run(
     Raises:
         TypeError: `contract` is not a string.
         ValueError: the suite or the contract is unknown, a limit is not positive or too large, or
-            the file of the suite is torn.
-        OSError: the program could not be started, or does not tell its capabilities.
+            the file of the suite is torn, or a known difference has no reason.
+        OSError: the program could not be started, or does not tell its capabilities; or the file
+            of known differences cannot be read.
 
     Examples:
         `print(run(["node", "docs/vectors/adapters/book.mjs"]))`
@@ -300,19 +308,22 @@ def run(
         raise ValueError(f"seconds must be above 0 and at most {DAY}; got {seconds:g}")
     if megabytes is not None and not 0 < megabytes <= MOST:
         raise ValueError(f"megabytes must be from 1 to {MOST}; got {megabytes}")
+    reasons, skip = read_known(known), tuple(skip)
+    unmatched = unmatched_patterns([*reasons, *skip], folder)
     found, torn = _loaded_suites(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
     try:
         told = program.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
         contract = contract or as_choice("contract", told.get("contract", SINGLE), CONTRACTS)
         offered = _offered_suites(told)
-        reports = [_suite(program, one, offered, contract) for one in found]
+        reports = [_suite(program, one, offered, contract, reasons, skip) for one in found]
     except (ProgramError, UnreadableError) as trouble:
         raise OSError(f"{command[0]}: {trouble}") from None
     finally:
         program.stop()
+    remarks = _remark_counts(program.remarks)
     return joined_report(
-        [*reports, Report((), contract, {}, _remark_counts(program.remarks), torn)]
+        [*reports, Report((), contract, {}, remarks, torn, strict=strict, unmatched=unmatched)]
     )
 
 
@@ -337,19 +348,29 @@ def _remark_counts(remarks: Counter[str]) -> tuple[str, ...]:
     return tuple(f"{count} × {remark}" for remark, count in remarks.most_common())
 
 
-def _suite(program: Program, suite: Suite, offered: tuple[str, ...], contract: str) -> Report:
+def _suite(
+    program: Program,
+    suite: Suite,
+    offered: tuple[str, ...],
+    contract: str,
+    known: Mapping[str, str],
+    skip: Iterable[str],
+) -> Report:
     """Return how a program answers a suite."""
-    first = program.starts
-    outcomes = []
+    allowed = program.starts + RESTARTS
+    outcomes: list[Outcome] = []
     for case in suite.cases:
         if suite.name not in offered:
             outcomes.append(Outcome(case, "unsupported", ABSENT))
+        elif left_out := unasked(case, skip):
+            outcomes.append(left_out)
         elif program.interrupted:
             outcomes.append(Outcome(case, "crashed", INTERRUPTED))
-        elif program.starts - first >= RESTARTS:
+        elif program.starts >= allowed:
             outcomes.append(Outcome(case, "crashed", UNTRIED))
         else:
-            outcomes.append(_case(program, case, contract))
+            outcomes.append(with_known(_case(program, case, contract), known))
+            allowed += outcomes[-1].status == "unrefused"  # its crash does not count
     return Report(tuple(outcomes), contract, describe_suite(suite))
 
 
@@ -359,8 +380,10 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
     try:
         told = program.ask(question, lambda answer: answer.get("id") == case.id)
     except ProgramError as trouble:
-        return Outcome(case, "crashed", str(trouble))
+        return crash(case, str(trouble))
     except UnreadableError as trouble:
+        if case.expected is None:
+            return Outcome(case, "unrefused", str(trouble))
         return Outcome(case, "failed", str(trouble), math.inf)
     except KeyboardInterrupt:
         program.interrupted = True

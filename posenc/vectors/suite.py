@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ HERE = Path(__file__).resolve().parent
 FOLDERS = (HERE / "files", HERE.parents[1] / "docs" / "vectors")  # in a wheel, in a checkout
 INDEX = "index.json"
 HEAD = {"about": str, "answer": str, "conventions": dict, "bugs": dict}
+LATER = ("inputs", "refusals")  # of the head, since 0.2
+WITHDRAWN = "withdrawn"
 RESULTS = ("valid", "acceptable", "invalid")
 MISSING = (
     "the vector files are not here: this copy of posenc was installed without them. Install the"
@@ -38,6 +40,7 @@ class Case:
         flags: what the case is about.
         acceptable: the answers of other conventions, by name.
         bugs: what known bugs return, by name, in 7 digits.
+        why: why the input is nonsense; empty if it is not.
     """
 
     id: str
@@ -49,6 +52,12 @@ class Case:
     flags: tuple[str, ...]
     acceptable: Mapping[str, Any]
     bugs: Mapping[str, Any]
+    why: str = ""
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the case was found to be wrong: it is kept, and no longer asked."""
+        return WITHDRAWN in self.flags
 
     def __repr__(self) -> str:
         return f"Case({self.id!r})"
@@ -65,6 +74,8 @@ class Suite:
         conventions: what differs without being wrong, described by name.
         bugs: known bugs, described by name.
         cases: all cases, in order.
+        inputs: for each input its shape, what it is about, and whether a case may lack it.
+        refusals: why inputs are nonsense, by the flag of their cases.
     """
 
     name: str
@@ -73,6 +84,8 @@ class Suite:
     conventions: Mapping[str, str]
     bugs: Mapping[str, str]
     cases: tuple[Case, ...]
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    refusals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -136,19 +149,23 @@ def load(suite: str, *, folder: str | Path | None = None) -> Suite:
         raise ValueError(f"{path.name} must have the digest that {INDEX} has; it was changed")
     found = _parsed_object(path, text)
     about = {key: _field(path.name, found, key, kind) for key, kind in HEAD.items()}
+    later = {key: _field(path.name, {key: {}} | found, key, dict) for key in LATER}
     written = _field(path.name, found, "cases", list)
-    return Suite(suite, **about, cases=tuple(_case(path.name, suite, case) for case in written))
+    cases = tuple(_case(path.name, suite, case, later["refusals"]) for case in written)
+    return Suite(suite, **about, **later, cases=cases)
 
 
-def _case(file: str, suite: str, case: Any) -> Case:
+def _case(file: str, suite: str, case: Any, refusals: Mapping[str, str]) -> Case:
     """Return a case of a file."""
-    known = {one.name for one in fields(Case)} - {"suite"}
+    known = {one.name for one in fields(Case)} - {"suite", "why"}
     given = {key: _field(file, case, key) for key in sorted(known - {"acceptable"})}
     if unknown := set(case) - known:
         raise ValueError(f"{file} must not have {', '.join(sorted(unknown))} in {case['id']}")
     flags = tuple(_field(file, case, "flags", list))
     accepted = case.get("acceptable", {})
-    return Case(**given | {"suite": suite, "flags": flags, "acceptable": accepted})
+    nonsense = [refusals[flag] for flag in flags if flag in refusals]
+    why = nonsense[0] if nonsense and given["expected"] is None else ""
+    return Case(**given | {"suite": suite, "flags": flags, "acceptable": accepted, "why": why})
 
 
 def _field(file: str, found: Any, name: str, kind: type = object) -> Any:

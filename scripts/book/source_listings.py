@@ -6,6 +6,8 @@ symbol or its file does not exist, the build stops.
 
 `--src-- docs.proofs.rotary.rope_relative` is a formal theorem with its proof, or a definition, and
 `--src-- … noproof` the statement alone.
+
+`--src-- docs.vectors.adapters.rotation.go` is a whole file of a language that is not cut.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ LINE = re.compile(
     r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<short> nodoc| noproof)?[ ]*$", re.M
 )
 LANGUAGES = {".py": "python", ".v": "coq"}  # of the files that listings are cut from
+WHOLE = {".c": "c", ".cpp": "cpp", ".go": "go", ".mjs": "js", ".rs": "rust", ".swift": "swift"}
 
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -40,6 +43,10 @@ def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path
 
     With `short`, the docstring of a function is left out, or the proof of a theorem.
     """
+    *place, suffix = symbol.split(".")
+    whole = root.joinpath(*place).with_suffix(f".{suffix}")
+    if whole.suffix in WHOLE and whole.is_file():
+        return whole.relative_to(root), whole.read_text(encoding="utf-8").rstrip()
     path, names = _module(symbol, root)
     if path.suffix == ".v":
         return path.relative_to(root), _formal(path, names, short)
@@ -120,7 +127,9 @@ class _Embed(Preprocessor):
         text = "\n".join(lines)
         for match in reversed(_lines(text)):
             path, code = source(match["symbol"], short=bool(match["short"]))
-            listing = f'```{LANGUAGES[path.suffix]} title="{path.as_posix()}"\n{code}\n```'
+            listing = (
+                f'```{(LANGUAGES | WHOLE)[path.suffix]} title="{path.as_posix()}"\n{code}\n```'
+            )
             text = (
                 text[: match.start()]
                 + textwrap.indent(listing, match["margin"])

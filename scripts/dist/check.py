@@ -88,10 +88,10 @@ def wheel_contents(wheel: Path) -> set[str]:
 
 
 def expected_wheel_contents() -> set[str]:
-    """Return the files of the package: its modules, the mark of its types, the vectors."""
+    """Return the files of the package: modules, mark of types, vectors, the plugin of pytest."""
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "posenc").rglob("*.py")}
     vectors = {f"posenc/vectors/files/{path.name}" for path in VECTORS.glob("*.json")}
-    return modules | vectors | {"posenc/py.typed"}
+    return modules | vectors | {"posenc/py.typed", "posenc_pytest.py"}
 
 
 def use_installed(package: Path, folder: Path) -> None:

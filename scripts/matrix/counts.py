@@ -37,7 +37,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, Any]:
     nonsense     cases that have no answer: how many were refused, answered and crashed, and
                  the cases answered
     """
-    outcomes = list(outcomes)
+    outcomes = [one for one in outcomes if one.status != "withdrawn"]
     real = [one for one in outcomes if one.case.expected is not None]
     by = {name: [one for one in real if one.status == name] for name in (*WRONG, "acceptable")}
     found: dict[str, Any] = {
@@ -88,13 +88,15 @@ def _most_frequent(messages: Iterable[str]) -> dict[str, int]:
 
 def _nonsense(outcomes: list[Outcome]) -> dict[str, Any]:
     """Return how inputs without an answer were treated."""
-    counted = Counter(one.status for one in outcomes)
-    names = {"passed": "refused", "failed": "answered", "crashed": "crashed"}
-    names["acceptable"] = "by convention"
-    found: dict[str, Any] = {new: counted[old] for old, new in names.items() if counted[old]}
-    if counted["failed"]:
-        found["cases"] = grouped(one.case.id for one in outcomes if one.status == "failed")
-    return found
+    answered = [one for one in outcomes if one.status == "unrefused" and not one.crashed]
+    found: dict[str, Any] = {
+        "refused": sum(one.status == "passed" for one in outcomes),
+        "answered": len(answered),
+        "crashed": sum(one.crashed for one in outcomes),
+        "by convention": sum(one.status == "acceptable" for one in outcomes),
+        "cases": grouped(one.case.id for one in answered),
+    }
+    return {kind: value for kind, value in found.items() if value}
 
 
 def grouped(cases: Iterable[str]) -> dict[str, str]:

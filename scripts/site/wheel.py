@@ -12,7 +12,7 @@ from pathlib import Path
 from scripts import ROOT
 from scripts.pyodide import runtime
 
-SOURCES = (*runtime.PROJECT, "setup.py", "docs/vectors")
+SOURCES = (*runtime.PROJECT, "posenc_pytest.py", "setup.py", "docs/vectors")
 
 
 def build(folder: Path) -> None:

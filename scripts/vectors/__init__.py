@@ -11,12 +11,14 @@
     indices.py         suites swin and shaw
     places.py          suites positions and resize
     sequences.py       suite sequences: calls on one object
+    inputs.py          what a case of each suite gives, and why inputs are nonsense
+    released.py        the cases that may no longer change
     schema.py          the JSON Schema of a file
 
 `python -m scripts.vectors` (`make vectors`) writes docs/vectors/. The files are published, so
-within a version cases may be added but not changed. A known bug is the wrong way to compute an
-answer, in its suite's table of bugs. Nothing here uses the package: what both compute, they compute
-independently.
+within a version cases may be added but not changed; one that is wrong is withdrawn, by
+`Suite.withdraw`. A known bug is the wrong way to compute an answer, in its suite's table of bugs.
+Nothing here uses the package: what both compute, they compute independently.
 
 Imports nothing from the project.
 """

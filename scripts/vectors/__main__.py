@@ -2,6 +2,7 @@
 
     python -m scripts.vectors               all suites
     python -m scripts.vectors swin t5       some of them, and the index
+    python -m scripts.vectors --release X   nothing but docs/data/vectors_released.json
 
 Running it again changes no byte.
 """
@@ -19,11 +20,12 @@ from typing import Any
 from scripts import DOCS
 from scripts.vectors.axes import mrope_suite, rotation_2d_suite
 from scripts.vectors.biases import alibi_bias_suite, alibi_suite, t5_suite
-from scripts.vectors.cases import VERSION, Suite
+from scripts.vectors.cases import LICENSE, VERSION, Suite
 from scripts.vectors.configurations import config_suite
 from scripts.vectors.frequencies import frequencies_suite
 from scripts.vectors.indices import shaw_suite, swin_suite
 from scripts.vectors.places import positions_suite, resize_suite
+from scripts.vectors.released import release
 from scripts.vectors.rotation import rotation_suite, scores_suite
 from scripts.vectors.schema import schema
 from scripts.vectors.sequences import sequences_suite
@@ -71,7 +73,11 @@ def index(folder: Path) -> dict[str, Any]:
         file = folder / f"{name}_v{VERSION}.json"
         if file.is_file():
             entries[name] = entry(file)
-    found = {"version": VERSION, "cases": sum(one["cases"] for one in entries.values())}
+    found = {
+        "version": VERSION,
+        "license": LICENSE,
+        "cases": sum(one["cases"] for one in entries.values()),
+    }
     return found | {
         "schema": {"file": SCHEMA, "sha256": digest(folder / SCHEMA)},
         "suites": entries,
@@ -94,4 +100,9 @@ def digest(file: Path) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser("python -m scripts.vectors", description=__doc__)
     parser.add_argument("suites", nargs="*", choices=[*SUITES, []], metavar="SUITE")
-    write(FOLDER, parser.parse_args().suites)
+    parser.add_argument("--release", metavar="VERSION", help="today's cases are its cases")
+    asked = parser.parse_args()
+    if asked.release:
+        release(asked.release, FOLDER)
+    else:
+        write(FOLDER, asked.suites)

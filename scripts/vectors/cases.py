@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scripts.vectors import inputs as described
 from scripts.vectors.exact import distance, leaves, rounded_to_float64, shortened
 
 VERSION = 1
+LICENSE = "MIT, Copyright (c) 2026 The posenc authors"
+WITHDRAWN = "withdrawn"
 CONTRACTS = ("float64", "float32 angle", "bfloat16 result")
 Tolerance = dict[str, dict[str, float]]
 Answer = Callable[[dict[str, Any]], Any]
@@ -95,6 +98,19 @@ class Suite:
     tolerance: Callable[[dict[str, Any], Any], Tolerance] = lambda inputs, answer: EXACTLY
     cases: list[Case] = field(default_factory=list)
 
+    def withdraw(self, *names: str) -> None:
+        """Withdraw cases that were found to be wrong: they keep their ids and are not asked.
+
+        Raises:
+            ValueError: there is no such case.
+        """
+        if unknown := set(names) - {case.id for case in self.cases}:
+            raise ValueError(f"names must be those of cases; got {', '.join(sorted(unknown))}")
+        self.cases = [
+            replace(case, flags=(*case.flags, WITHDRAWN)) if case.id in names else case
+            for case in self.cases
+        ]
+
     def add(
         self, kind: str, inputs: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()
     ) -> None:
@@ -121,7 +137,13 @@ class Suite:
         self._put(kind, inputs, expected, tolerance, result, flags, accepted, kept)
 
     def refuse(self, inputs: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()) -> None:
-        """Add an input that has no answer, or none but by a convention."""
+        """Add an input that has no answer, or none but by a convention.
+
+        Raises:
+            ValueError: no flag says why, by what REFUSALS of inputs.py has.
+        """
+        if not set(flags) & set(described.REFUSALS[self.name]):
+            raise ValueError(f"flags must have one of REFUSALS in inputs.py; got {flags}")
         accepted = {
             name: rounded_to_float64(self.conventions[name][1](inputs)) for name in acceptable
         }
@@ -144,6 +166,7 @@ class Suite:
         """Return the file of the suite: a JSON object with one case on a line."""
         head = {
             "version": VERSION,
+            "license": LICENSE,
             "suite": self.name,
             "about": self.about,
             "answer": self.answer,
@@ -151,6 +174,8 @@ class Suite:
                 name: description for name, (description, _) in self.conventions.items()
             },
             "bugs": {name: description for name, (description, _) in self.bugs.items()},
+            "inputs": {name: one.written() for name, one in described.INPUTS[self.name].items()},
+            "refusals": described.REFUSALS[self.name],
         }
         lines = [
             f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scripts.vectors.cases import CONTRACTS, VERSION
+from scripts.vectors.cases import CONTRACTS, LICENSE, VERSION
+from scripts.vectors.inputs import INPUTS, LAYOUT, NUMBERS, RULE, Field
 
 
 def closed(properties: dict[str, Any], *optional: str) -> dict[str, Any]:
@@ -28,31 +29,9 @@ def kind(*names: str) -> dict[str, Any]:
     return {"type": list(names) if len(names) > 1 else names[0]}
 
 
-NUMBERS = {"$ref": "#/$defs/numbers"}
 ANSWER = {"$ref": "#/$defs/answer"}
 WIDTH = kind("integer")
 NUMBER = kind("number")
-RULE = {
-    "rule": kind("string"),
-    "d": WIDTH,
-    "base": NUMBER,
-    "length": WIDTH,
-    "factor": NUMBER,
-    "trained_length": WIDTH,
-    "short": NUMBERS,
-    "long": NUMBERS,
-    "low": NUMBER,
-    "high": NUMBER,
-    "fast": NUMBER,
-    "slow": NUMBER,
-    "ramp": {"enum": ["pairs", "turns"]},
-    "truncate": kind("boolean"),
-    "mscale": NUMBER,
-    "mscale_all_dim": NUMBER,
-    "attention_factor": NUMBER,
-    "rotary_d": WIDTH,
-}
-LAYOUT = {"layout": kind("string"), "base": NUMBER}
 CALL = {
     "object": WIDTH,
     "do": {"enum": ["rotate", "extend", "restart", "frequencies", "cast"]},
@@ -61,75 +40,24 @@ CALL = {
     "length": WIDTH,
     "dtype": {"enum": ["bfloat16", "float32"]},
 }
-INPUTS: dict[str, dict[str, Any]] = {
-    "frequencies": closed(RULE, *list(RULE)[2:]),
-    "config": closed({"config": kind("object"), "length": WIDTH}, "length"),
-    "rotation": closed(
-        {"x": NUMBERS, "positions": NUMBERS, "frequencies": NUMBERS, "rotary_d": WIDTH} | LAYOUT,
-        "frequencies",
-        "rotary_d",
-        "base",
-    ),
-    "scores": closed(
-        dict.fromkeys(("query", "key", "query_positions", "key_positions"), NUMBERS) | LAYOUT
-    ),
-    "rotation_2d": closed({"x": NUMBERS, "positions": NUMBERS, "first": kind("string")} | LAYOUT),
-    "mrope": closed(
+
+
+def inputs_of(fields: dict[str, Field], *optional: str) -> dict[str, Any]:
+    """Return the schema of the inputs of a case."""
+    left_out = [name for name, one in fields.items() if one.optional]
+    return closed({name: one.kind for name, one in fields.items()}, *left_out, *optional)
+
+
+def inputs_of_calls() -> dict[str, Any]:
+    """Return the schema of the inputs of suite sequences."""
+    settings = inputs_of(RULE | {"layout": LAYOUT}, "rule", "layout")
+    calls = closed(CALL, *list(CALL)[2:])
+    return closed(
         {
-            "x": NUMBERS,
-            "positions": NUMBERS,
-            "sections": NUMBERS,
-            "interleaved_sections": kind("boolean"),
+            "objects": {"type": "array", "items": settings},
+            "calls": {"type": "array", "items": calls},
         }
-        | LAYOUT
-    ),
-    "sinusoidal": closed(
-        {
-            "positions": NUMBERS,
-            "d_model": WIDTH,
-            "base": NUMBER,
-            "order": kind("string"),
-            "first": kind("string"),
-            "shift": WIDTH,
-        }
-    ),
-    "alibi": closed({"heads": NUMBER}),
-    "alibi_bias": closed(
-        {
-            "heads": WIDTH,
-            "query_length": WIDTH,
-            "key_length": WIDTH,
-            "query_offset": WIDTH,
-            "causal": kind("boolean"),
-        },
-        "query_offset",
-    ),
-    "t5": closed(
-        {
-            "relative": NUMBERS,
-            "bidirectional": kind("boolean"),
-            "buckets": WIDTH,
-            "max_distance": WIDTH,
-        }
-    ),
-    "swin": closed({"window": NUMBER}),
-    "shaw": closed({"query_length": WIDTH, "key_length": WIDTH, "max_distance": NUMBER}),
-    "resize": closed({"table": NUMBERS, "rows": WIDTH}),
-    "positions": closed(
-        {"mask": NUMBERS, "lengths": NUMBERS, "queries": WIDTH}, "mask", "lengths", "queries"
-    ),
-    "sequences": closed(
-        {
-            "objects": {
-                "type": "array",
-                "items": closed(
-                    RULE | {"layout": kind("string")}, "rule", "layout", *list(RULE)[2:]
-                ),
-            },
-            "calls": {"type": "array", "items": closed(CALL, *list(CALL)[2:])},
-        }
-    ),
-}
+    )
 
 
 def schema() -> dict[str, Any]:
@@ -148,23 +76,28 @@ def schema() -> dict[str, Any]:
         },
         "acceptable",
     )
+    field = closed({"shape": kind("string"), "about": kind("string"), "optional": kind("boolean")})
     file = closed(
         {
             "version": {"const": VERSION},
+            "license": kind("string"),
             "suite": {"enum": list(INPUTS)},
             "about": kind("string"),
             "answer": kind("string"),
             "conventions": named(kind("string")),
             "bugs": named(kind("string")),
+            "inputs": named(field),
+            "refusals": named(kind("string")),
             "cases": {"type": "array", "items": case},
         }
     )
-    inputs = [
+    inputs = {suite: inputs_of(fields) for suite, fields in INPUTS.items()}
+    rules = [
         {
             "if": {"properties": {"suite": {"const": suite}}},
             "then": {"properties": {"cases": {"items": {"properties": {"input": fields}}}}},
         }
-        for suite, fields in INPUTS.items()
+        for suite, fields in (inputs | {"sequences": inputs_of_calls()}).items()
     ]
     numbers = {"type": "array", "items": {"anyOf": [NUMBER, kind("null"), NUMBERS]}}
     answer = {
@@ -177,8 +110,9 @@ def schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": LICENSE,
         "title": "Vectors of positional encodings",
         "$defs": {"numbers": numbers, "answer": answer},
         **file,
-        "allOf": inputs,
+        "allOf": rules,
     }

@@ -78,6 +78,14 @@ def test_the_docstring_can_be_left_out(name: str, code: str, root: Path) -> None
     assert source(f"shop.box.{name}", root=root, short=True)[1] == code
 
 
+def test_a_file_of_another_language_comes_whole(root: Path) -> None:
+    code = "package box\n\nfunc main() {}"
+    (root / "shop" / "box.go").write_text(f"{code}\n")
+    assert source("shop.box.go", root=root) == (Path("shop/box.go"), code)
+    with pytest.raises(SymbolNotFoundError):
+        source("shop.lid.go", root=root)
+
+
 @pytest.mark.parametrize("symbol", ["shop.box.gone", "shop.box.Box.gone", "gone.box.Box", "box"])
 def test_a_symbol_that_is_gone_is_an_error(symbol: str, root: Path) -> None:
     with pytest.raises(SymbolNotFoundError):

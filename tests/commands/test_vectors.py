@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,9 @@ import pytest
 from posenc.vectors import run, suites
 from scripts import ROOT
 from scripts.setup.node import node
-from scripts.vectors import exact
+from scripts.vectors import exact, released
 from scripts.vectors.__main__ import FOLDER, SUITES, index, json_text, write
-from scripts.vectors.cases import angle_tolerance, differs
+from scripts.vectors.cases import LICENSE, angle_tolerance, differs
 from scripts.vectors.schema import schema
 from tests.selection import give_up, slow_except
 
@@ -134,37 +136,133 @@ def test_a_bug_that_cannot_be_told_from_the_truth_is_left_out() -> None:
     assert differs(["-Infinity"], [0.0], tolerance)
 
 
-# Adapters.
+# What has been released.
 
 
-def commands(tmp_path: Path) -> dict[str, list[str]]:
-    """Return the adapters that can be run here."""
-    found = {
-        "numpy_posenc.py": [sys.executable, str(ADAPTERS / "numpy_posenc.py")],
-        "book.mjs": node(str(ADAPTERS / "book.mjs")),
-    }
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler:
-        program = str(tmp_path / "rope")
-        build = [compiler, "-O2", "-Wall", "-Werror", "-o", program]
-        subprocess.run([*build, str(ADAPTERS / "rope.c"), "-lm"], check=True)
-        found["rope.c"] = [program]
-    return found
+def test_released_cases_stay_as_they_are() -> None:
+    assert released.changes(FOLDER) == []
+
+
+def test_every_case_of_the_last_release_is_kept() -> None:
+    found = released.released()
+    *_, last = found["releases"].values()
+    kept = sum(len(digests.split()) for digests in found["cases"].values())
+    assert kept == sum(last.values()) > 1600
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """Return a copy of the files of suite swin, released as 1.0."""
+    write(tmp_path, ["swin"])
+    released.release("1.0", tmp_path, tmp_path / "released.json")
+    return tmp_path
+
+
+def change_cases(folder: Path, change: Callable[[list[Any]], object]) -> None:
+    file = folder / "swin_v1.json"
+    found = json.loads(file.read_text("utf-8"))
+    change(found["cases"])
+    file.write_text(json.dumps(found), "utf-8")
 
 
 @pytest.mark.parametrize(
-    ("adapter", "least"),
+    ("change", "said"),
     [
-        ("numpy_posenc.py", 1500),
-        ("book.mjs", 600),
-        pytest.param("rope.c", 200, marks=pytest.mark.slow),  # needs a compiler
+        (lambda cases: cases[1]["input"].update(window=9), "swin/window-002 has changed"),
+        (lambda cases: cases[1].update(expected=[[0]]), "swin/window-002 has changed"),
+        (lambda cases: cases.pop(1), "swin/window-002 is missing"),
     ],
+    ids=["input", "expected", "id"],
 )
-def test_an_adapter_passes_all_that_it_offers(adapter: str, least: int, tmp_path: Path) -> None:
-    command = commands(tmp_path).get(adapter)
-    if command is None:
-        give_up("no C compiler is installed")
-    report = run(command, seconds=60)
+def test_a_released_case_that_changes_is_noticed(
+    change: Callable[[list[Any]], object], said: str, copied: Path
+) -> None:
+    change_cases(copied, change)
+    assert released.changes(copied, copied / "released.json") == [said]
+    with pytest.raises(ValueError, match=f"released cases must stay as they are: {said}"):
+        released.release("1.1", copied, copied / "released.json")
+
+
+def test_a_case_may_be_added_or_withdrawn(copied: Path) -> None:
+    change_cases(copied, lambda cases: cases[1]["flags"].append("withdrawn"))
+    change_cases(copied, lambda cases: cases.append(cases[1] | {"id": "swin/window-006"}))
+    file = copied / "released.json"
+    assert released.changes(copied, file) == []
+    assert released.counts(copied, file) == [
+        {"suite": "swin", "1.0": 8, "since": 1, "withdrawn": 2}
+    ]
+    released.release("1.1", copied, file)
+    assert list(released.released(file)["releases"]) == ["1.0", "1.1"]
+    with pytest.raises(ValueError, match=r"version must be new; 1\.1 has been released"):
+        released.release("1.1", copied, file)
+
+
+def test_a_case_is_withdrawn_by_a_flag_alone() -> None:
+    suite = SUITES["swin"]()
+    before = suite.text()
+    suite.withdraw("swin/window-002")
+    assert suite.text().replace('"window","withdrawn"', '"window"') == before
+    with pytest.raises(ValueError, match="names must be those of cases; got swin/window-999"):
+        suite.withdraw("swin/window-999")
+
+
+def test_a_refusal_says_why() -> None:
+    with pytest.raises(ValueError, match=r"flags must have one of REFUSALS in inputs\.py"):
+        SUITES["swin"]().refuse({"window": 1.5}, "half a patch")
+
+
+def test_every_file_tells_its_licence() -> None:
+    for path in FOLDER.glob("*.json"):
+        found = read_json(path.name)
+        assert found.get("license", found.get("$comment")) == LICENSE
+    for path in ADAPTERS.iterdir():
+        assert "SPDX-License-Identifier: MIT" in path.read_text("utf-8")[:400], path
+
+
+# Adapters.
+
+
+# For each language, what compiles a program.
+COMPILERS = {
+    ".c": ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"],
+    ".cpp": ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2"],
+    ".rs": ["rustc", "-O", "-D", "warnings"],
+    ".go": ["go", "build"],
+    ".swift": ["swiftc", "-O"],
+}
+OFTEN = ("cc", "c++")  # installed where `make test-all` runs
+
+
+def command_of(adapter: str, tmp_path: Path) -> list[str]:
+    """Return the command that runs an adapter, which is compiled; skip what cannot be."""
+    path = str(ADAPTERS / adapter)
+    suffix = Path(adapter).suffix
+    if suffix not in COMPILERS:
+        return [sys.executable, path] if suffix == ".py" else node(path)
+    compiler, *options = COMPILERS[suffix]
+    if not shutil.which(compiler):
+        if compiler in OFTEN:
+            give_up(f"{compiler} is not installed")
+        pytest.skip(f"{compiler} is not installed")
+    build = [compiler, *options, "-o", str(tmp_path / "program"), path]
+    build += ["-lm"] * (suffix == ".c")
+    environment = os.environ | {"GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"}
+    subprocess.run(build, check=True, env=environment)
+    return [str(tmp_path / "program")]
+
+
+LEAST = {"numpy_posenc.py": 1500, "book.mjs": 600, "rope.c": 200, "rotation.mjs": 50} | {
+    f"rotation{suffix}": 50 for suffix in COMPILERS
+}
+
+
+@pytest.mark.parametrize(
+    "adapter", slow_except(("numpy_posenc.py", "book.mjs", "rotation.mjs"), LEAST)
+)
+def test_an_adapter_passes_all_that_it_offers(adapter: str, tmp_path: Path) -> None:
+    least = LEAST[adapter]
+    suite = "rotation" if adapter.startswith("rotation") else None
+    report = run(command_of(adapter, tmp_path), suite=suite, seconds=60)
     assert [f"{one.case.id}: {one.said}" for one in report.failed + report.crashed] == []
     assert report.status == 0
     assert report.contract == "float64"
@@ -172,11 +270,7 @@ def test_an_adapter_passes_all_that_it_offers(adapter: str, least: int, tmp_path
 
 
 def test_every_adapter_is_tried() -> None:
-    assert {path.name for path in ADAPTERS.iterdir() if path.is_file()} == {
-        "numpy_posenc.py",
-        "book.mjs",
-        "rope.c",
-    }
+    assert {path.name for path in ADAPTERS.iterdir() if path.is_file()} == {*LEAST, "vectors.h"}
 
 
 @pytest.mark.slow
@@ -185,7 +279,7 @@ def test_the_wheel_has_the_files_and_reads_them(tmp_path: Path) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "files")
     for name in ("posenc", "docs/vectors"):
         shutil.copytree(ROOT / name, source / name, ignore=skipped)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "posenc_pytest.py", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
     command = [sys.executable, "-c", build, str(tmp_path)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from scripts.setup import bare_debian
 from scripts.setup.environment import ELSEWHERE, OLDEST
 from tests.site import engines
 
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PACKAGE_TESTS = ("tests/package", "tests/nn", "tests/diagnose")
 
@@ -48,6 +51,52 @@ def test_bare_debians_install_the_same_packages_and_check_the_book(
     assert packages == sorted(bare_debian.PACKAGES)
     assert trust == 'git config --global --add safe.directory "$GITHUB_WORKSPACE"'
     assert found == checks
+
+
+def test_an_action_hands_each_input_to_the_command() -> None:
+    *_, step = ACTION["runs"]["steps"]
+    assert step["env"] == {name.upper(): f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
+    assert all(f"${name}" in step["run"] for name in step["env"])
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({}, 1),
+        ({"KNOWN": "known.txt"}, 0),
+        ({"KNOWN": "known.txt", "STRICT": "true"}, 1),
+        ({"KNOWN": "no such file.txt"}, 2),
+        ({"SUITE": "swin", "CONTRACT": "float64", "REPORT": "a report.xml", "BADGE": "b.json"}, 1),
+    ],
+)
+def test_an_action_runs_the_vectors(given: dict[str, str], status: int, tmp_path: Path) -> None:
+    program = """import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {"id": asked["id"], "ok": [[0]]} if "id" in asked else {"suites": ["swin"]}
+    print(json.dumps(told), flush=True)
+"""
+    (tmp_path / "answer.py").write_text(program, "utf-8")
+    (tmp_path / "known.txt").write_text("swin/window-00[2-5]  # by design\n", "utf-8")
+    command = tmp_path / "posenc" / "bin" / "posenc"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m posenc "$@"\n', "utf-8")
+    command.chmod(0o755)
+    *_, step = ACTION["runs"]["steps"]
+    environment = os.environ | dict.fromkeys(step["env"], "") | {"STRICT": "false"} | given
+    environment |= {"RUNNER_TEMP": str(tmp_path), "COMMAND": f"{sys.executable} answer.py"}
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    for name in ("REPORT", "BADGE"):
+        assert name not in given or (tmp_path / given[name]).is_file()
 
 
 def test_ci_checks_the_reader_first_then_make_test_then_the_rest() -> None:

@@ -366,7 +366,7 @@ def test_whatever_a_function_raises_the_run_goes_on() -> None:
     assert [one.said for one in report.unsupported] == ["one patch", "NotImplementedError"]
     assert [one.said for one in report.refused] == ["three is odd"]
     assert [one.said for one in report.crashed] == ["ZeroDivisionError: no"]
-    assert [one.said for one in report.failed] == ["answered what must be refused"] * 3
+    assert [one.said for one in report.unrefused] == ["answered what must be refused"] * 3
     assert len(report.outcomes) == len(load("swin").cases)
     assert report.status == 1
 
@@ -375,7 +375,11 @@ def test_whatever_a_function_raises_the_run_goes_on() -> None:
     ("answer", "status", "message"),
     [
         ([[0, 1, 0], [math.sin(1), math.cos(1), 0]], "acceptable", "zero appended"),
-        ([[0, 0, 1], [math.sin(1), 0, math.cos(1)]], "failed", "must be refused, or answered by"),
+        (
+            [[0, 0, 1], [math.sin(1), 0, math.cos(1)]],
+            "unrefused",
+            "must be refused, or answered by",
+        ),
         (None, "passed", "odd"),
     ],
 )
@@ -433,7 +437,8 @@ def test_an_object_without_a_method_does_not_offer_it() -> None:
 def test_a_report_is_json_with_all_that_did_not_pass() -> None:
     report = check(lambda window: [[math.nan]], "swin")
     data = json.loads(report.as_json())
-    assert data["counts"]["failed"] == len(report.failed) == len(data["cases"])
+    assert data["counts"]["failed"] == len(report.failed) == 5
+    assert len(data["cases"]) == 5 + len(report.unrefused)
     assert data["cases"][0]["error"] is None
     assert data["status"] == 1
     off = check(lambda window: swin_index(window) + 1, "swin")

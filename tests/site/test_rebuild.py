@@ -70,6 +70,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "constraints.txt",
         "mkdocs.yml",
         "package-lock.json",
+        "posenc_pytest.py",
         "pyproject.toml",
         "setup.py",
     ):

@@ -1,6 +1,7 @@
 // The book's own JavaScript, as a program that answers the test vectors.
 //
 //   python -m posenc vectors run -- node docs/vectors/adapters/book.mjs
+// SPDX-License-Identifier: MIT
 
 import { createInterface } from "node:readline";
 import * as book from "../../assets/js/positions.js";

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """posenc itself, as a program that answers the test vectors.
 
     python -m posenc vectors run -- python docs/vectors/adapters/numpy_posenc.py

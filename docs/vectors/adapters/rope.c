@@ -3,48 +3,11 @@
      cc -O2 -o rope docs/vectors/adapters/rope.c -lm
      python -m posenc vectors run -- ./rope
 
-   It reads no JSON library: a line is searched for its keys. */
+   SPDX-License-Identifier: MIT */
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "vectors.h"
 
-enum { MOST = 4096 };
-
-/* What stands after "key": in a line, or NULL. */
-static const char *after(const char *line, const char *key) {
-  char wanted[64];
-  snprintf(wanted, sizeof wanted, "\"%s\": ", key);
-  const char *found = strstr(line, wanted);
-  return found ? found + strlen(wanted) : NULL;
-}
-
-static double number(const char *line, const char *key, double missing) {
-  const char *found = after(line, key);
-  return found ? strtod(found, NULL) : missing;
-}
-
-/* The numbers of an array, however nested; depth is how deeply, width the length of the last axis. */
-static int numbers(const char *line, const char *key, double *into, int *depth, int *width) {
-  const char *at = after(line, key);
-  int count = 0, level = 0, last = 0;
-  *depth = *width = 0;
-  for (; at && *at && count < MOST; at++) {
-    if (*at == '[') {
-      last = count;
-      if (++level > *depth) *depth = level;
-    } else if (*at == ']') {
-      if (level == *depth && !*width) *width = count - last;
-      if (--level == 0) break;
-    } else if (*at != ',' && *at != ' ') {
-      char *end;
-      into[count++] = strtod(at, &end);
-      at = end - 1;
-    }
-  }
-  return count;
-}
+enum { MOST = VECTORS_MOST };
 
 /* Rotate the first `part` dimensions of each of `count` vectors that are d wide. */
 static void rotate(double *x, int count, int d, int part, const double *positions,
@@ -61,60 +24,50 @@ static void rotate(double *x, int count, int d, int part, const double *position
 
 static void rotation(const char *line) {
   static double x[MOST], positions[MOST], omega[MOST];
-  int depth, d, deep, length, pairs, unused;
-  int count = numbers(line, "x", x, &depth, &d);
-  int places = numbers(line, "positions", positions, &deep, &length);
-  int given = (pairs = numbers(line, "frequencies", omega, &unused, &unused)) > 0;
-  double part = number(line, "rotary_d", d), base = number(line, "base", 10000);
-  int half = strstr(line, "\"layout\": \"half\"") != NULL;
-  if (depth > 3) { printf("\"unsupported\": \"only (batch, length, d)\"}\n"); return; }
-  if (d % 2 || (int)part % 2 || part > d || base <= 0 || (given && pairs != part / 2) ||
-      (!half && !strstr(line, "\"layout\": \"interleaved\"")) || places * d != count) {
-    printf("\"refused\": \"the widths, the layout, the base or the positions\"}\n");
+  int axes, shape[VECTORS_AXES], unused, other[VECTORS_AXES];
+  int count = vectors_numbers(line, "x", x, &axes, shape), d = shape[axes - 1];
+  int places = vectors_numbers(line, "positions", positions, &unused, other);
+  int pairs = vectors_numbers(line, "frequencies", omega, &unused, other);
+  double part = vectors_number(line, "rotary_d", d), base = vectors_number(line, "base", 10000);
+  int half = vectors_is(line, "layout", "half");
+  if (axes > 3) { vectors_unsupported(line, "only (batch, length, d)"); return; }
+  if (d % 2 || (int)part % 2 || part > d || base <= 0 || (pairs && pairs != part / 2) ||
+      (!half && !vectors_is(line, "layout", "interleaved")) || places * d != count) {
+    vectors_refused(line, "the widths, the layout, the base or the positions");
     return;
   }
-  rotate(x, places, d, (int)part, positions, given ? omega : NULL, base, half);
-  printf("\"ok\": %s", depth == 3 ? "[" : "");
-  for (int n = 0; n < count; n++)
-    printf("%s%.17g%s", n % (length * d) == 0 ? (n ? ", [[" : "[[") : n % d ? ", " : ", [", x[n],
-           (n + 1) % (length * d) == 0 ? "]]" : (n + 1) % d ? "" : "]");
-  printf("%s}\n", depth == 3 ? "]" : "");
+  rotate(x, places, d, (int)part, positions, pairs ? omega : NULL, base, half);
+  vectors_ok(line, x, axes, shape);
 }
 
 static void alibi(const char *line) {
-  double heads = number(line, "heads", 0);
-  int below = 1;
-  if (heads < 1 || heads != floor(heads)) { printf("\"refused\": \"heads\"}\n"); return; }
-  while (2 * below <= heads) below *= 2;
-  for (int h = 0; h < heads; h++)
-    printf("%s%.17g", h ? ", " : "\"ok\": [",
-           pow(2, h < below ? -8.0 * (h + 1) / below : -4.0 * (2 * (h - below) + 1) / below));
-  printf("]}\n");
+  static double slopes[MOST];
+  double heads = vectors_number(line, "heads", 0);
+  int below = 1, count = (int)heads;
+  if (heads < 1 || heads != count || count > MOST) { vectors_refused(line, "heads"); return; }
+  while (2 * below <= count) below *= 2;
+  for (int h = 0; h < count; h++)
+    slopes[h] = pow(2, h < below ? -8.0 * (h + 1) / below : -4.0 * (2 * (h - below) + 1) / below);
+  vectors_ok(line, slopes, 1, &count);
 }
 
 static void shaw(const char *line) {
-  double queries = number(line, "query_length", 0), keys = number(line, "key_length", 0);
-  double far = number(line, "max_distance", -1);
-  if (far < 0 || far != floor(far) || queries < 0) { printf("\"refused\": \"lengths\"}\n"); return; }
-  printf("\"ok\": [");
+  static double index[MOST];
+  int queries = (int)vectors_number(line, "query_length", 0);
+  int shape[2] = {queries, (int)vectors_number(line, "key_length", 0)};
+  double far = vectors_number(line, "max_distance", -1);
+  if (far < 0 || far != floor(far) || queries < 0) { vectors_refused(line, "lengths"); return; }
   for (int q = 0; q < queries; q++)
-    for (int k = 0; k < keys; k++)
-      printf("%s%.0f%s", k ? ", " : q ? ", [" : "[", fmin(fmax(k - q, -far), far) + far,
-             k + 1 < keys ? "" : "]");
-  printf("]}\n");
+    for (int k = 0; k < shape[1]; k++)
+      index[q * shape[1] + k] = fmin(fmax(k - q, -far), far) + far;
+  vectors_ok(line, index, 2, shape);
 }
 
 int main(void) {
-  static char line[1 << 20];
-  while (fgets(line, sizeof line, stdin)) {
-    const char *id = after(line, "id"), *suite = after(line, "suite");
-    if (!suite) printf("{\"suites\": [\"rotation\", \"alibi\", \"shaw\"], \"contract\": \"float64\"}\n");
-    else {
-      printf("{\"id\": %.*s, ", (int)strcspn(id, ","), id);
-      if (!strncmp(suite, "\"rotation\"", 10)) rotation(line);
-      else if (!strncmp(suite, "\"alibi\"", 7)) alibi(line);
-      else shaw(line);
-    }
-    fflush(stdout);
+  static char line[VECTORS_LINE];
+  while (vectors_question(line, "[\"rotation\", \"alibi\", \"shaw\"]", "float64")) {
+    if (vectors_is(line, "suite", "rotation")) rotation(line);
+    else if (vectors_is(line, "suite", "alibi")) alibi(line);
+    else shaw(line);
   }
 }
