@@ -38,12 +38,12 @@ function judge(case_, answer, contract = SINGLE) {
   for (const [name, other] of Object.entries(case_.acceptable ?? {})) {
     if (misfit(other, given, tolerance).over <= 1) return told("acceptable", worst, [name]);
   }
+  if (case_.expected === null) return told("unrefused", worst);
   return told("failed", worst, candidateBugs(case_, given, contract));
 }
 
 /** The bugs whose answer this may be, the nearest first. */
 function candidateBugs(case_, answer, contract) {
-  if (case_.expected === null) return [];
   const tolerance = (contract === "float64" && case_.tolerance[SINGLE]) || case_.tolerance[contract];
   const exact = !tolerance.absolute && !tolerance.relative; // integers
   const loose = exact ? tolerance : { ...tolerance, relative: Math.max(tolerance.relative, 2e-6) };
