@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
-from posenc.config.families import DOUBLED, LATENTS, SHARE, TAILS, WIDE, WIDTH
+from posenc.config.families import DOUBLED, LATENTS, SHARE, SIZES, TAILS, WIDE, WIDTH
 from posenc.config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc.config.layers import Reading, Section
 
@@ -115,16 +115,41 @@ def _check_width(name: str, d: int) -> None:
 
 def _quotient(reading: Reading) -> float | None:
     """Return the width of the model divided by the number of heads, if both are given."""
+    hidden, heads = _given_sizes(reading)
+    return None if hidden is None or heads is None else _divided(reading, hidden, heads)
+
+
+def _given_sizes(reading: Reading) -> list[int | None]:
+    """Return the width of the model and the number of heads, as they are given."""
     entries = reading.entries
-    hidden = agreed({entries.path(key): entries.integer(key) for key in HIDDEN})
-    heads = agreed({entries.path(key): entries.integer(key) for key in HEADS})
-    times = 2 if reading.kind in DOUBLED else 1
-    return None if hidden is None or heads is None else float(times * hidden / heads)
+    return [
+        agreed({entries.path(key): entries.integer(key) for key in keys})
+        for keys in (HIDDEN, HEADS)
+    ]
+
+
+def _divided(reading: Reading, hidden: int, heads: int) -> float:
+    return float((2 if reading.kind in DOUBLED else 1) * hidden / heads)
+
+
+def _completed_quotient(reading: Reading) -> float | None:
+    """Return the quotient, with the sizes of the model type where they are left out."""
+    given = _given_sizes(reading)
+    usual = next((sizes for sizes, kinds in SIZES.items() if reading.kind in kinds), (None, None))
+    hidden, heads = (own or other for own, other in zip(given, usual, strict=True))
+    if hidden is None or heads is None:
+        return None
+    for own, key, taken in zip(given, (HIDDEN[0], HEADS[0]), (hidden, heads), strict=True):
+        if own is None:
+            reading.notes.append(
+                f"{key} is not given. transformers takes {taken} for this model type."
+            )
+    return _divided(reading, hidden, heads)
 
 
 def _integer_quotient(reading: Reading) -> int:
     """Return the quotient, which must be an integer."""
-    quotient = _quotient(reading)
+    quotient = _completed_quotient(reading)
     path = reading.entries.path
     if quotient is None:
         raise ValueError(

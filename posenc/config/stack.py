@@ -25,6 +25,7 @@ from posenc.config.layers import (
     layer_count,
     listed_gaps,
     listed_types,
+    named_layers,
 )
 from posenc.layers import RULES
 
@@ -48,8 +49,13 @@ def stack_of(
     asked: str | None,
 ) -> Stack:
     """Return the numbers of the layers that a section is about."""
-    kinds = _kinds(reading)
+    kinds, named = _kinds(reading), named_layers(reading)
     rotates = (layers[chosen] is not None) if reading.known else None
+    if named and chosen is not None:
+        meant = tuple(number for number, name in enumerate(named) if name == chosen)
+        return Stack(
+            rotates, meant if reading.known else None, _within(reading, kinds, meant), len(named)
+        )
     if kinds is None:
         return Stack(rotates, None, None, layer_count(reading))
     labels, gaps = LABELS.get(reading.kind or "", {}), _gaps(reading, len(kinds))
@@ -62,9 +68,19 @@ def stack_of(
         return labels.get(kind, kind) == chosen
 
     meant = tuple(number for number, kind in enumerate(kinds) if is_meant(number, kind))
-    within = {SLIDING} if window_of(reading, SLIDING) is not None else set()
-    windowed = tuple(number for number in meant if kinds[number] in within)
-    return Stack(rotates, meant if reading.known else None, windowed, len(kinds))
+    return Stack(
+        rotates, meant if reading.known else None, _within(reading, kinds, meant), len(kinds)
+    )
+
+
+def _within(
+    reading: Reading, kinds: tuple[str, ...] | None, meant: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return which of the layers attend in a window, None if their types are not known."""
+    if kinds is None:
+        return None
+    has_window = window_of(reading, SLIDING) is not None
+    return tuple(number for number in meant if has_window and kinds[number] == SLIDING)
 
 
 def window_of(reading: Reading, layer_type: str | None) -> int | None:
