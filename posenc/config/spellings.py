@@ -39,13 +39,18 @@ def usual(entries: Entries, notes: list[str]) -> Entries:
         found = _by_layer(entries)
     elif kind == "cohere_compass_text":
         found = _without_dangling(entries)
-    elif kind == "git" and GROK in (entries.mapping.get("architectures") or ()):
+    elif kind == "git" and _is_grok(entries):
         found = _grok(entries, notes)
     elif kind in LATENTS and not entries.flag(MLA, True):
         notes.append(f"{MLA} is false: its attention is that of Llama, and no part is apart.")
         rest = _without(entries, [*LATENT, MLA])
         found = {**rest, "model_type": "deepseek"}
     return Entries(found, entries.place)
+
+
+def _is_grok(entries: Entries) -> bool:
+    given = entries.mapping.get("architectures")
+    return isinstance(given, list) and GROK in given
 
 
 def _without(entries: Entries, keys: Collection[str]) -> dict[str, Any]:
@@ -70,7 +75,8 @@ def _numbered(entries: Entries, key: str, names: Mapping[int, str]) -> Mapping[s
 
 
 def _as_key(value: object) -> object:
-    return None if isinstance(value, bool | list | dict) else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else None
 
 
 def _internlm(entries: Entries) -> Mapping[str, Any]:

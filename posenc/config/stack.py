@@ -19,6 +19,7 @@ from posenc.config.families import (
 from posenc.config.keys import LAYERS, LOCAL_WINDOW
 from posenc.config.layers import (
     LINEAR,
+    ROPE,
     Reading,
     Section,
     is_about_layers_that_count,
@@ -64,7 +65,7 @@ def stack_of(
         if chosen is None:
             return kind not in STILL and asked in (None, kind)
         if is_about_layers_that_count(layers):
-            return gaps[number] == (chosen == "rope")
+            return gaps[number] == (chosen == ROPE)
         return labels.get(kind, kind) == chosen
 
     meant = tuple(number for number, kind in enumerate(kinds) if is_meant(number, kind))
@@ -80,7 +81,9 @@ def _within(
     if kinds is None:
         return None
     has_window = window_of(reading, SLIDING) is not None
-    return tuple(number for number in meant if has_window and kinds[number] == SLIDING)
+    return tuple(
+        number for number in meant if has_window and kinds[number : number + 1] == (SLIDING,)
+    )
 
 
 def window_of(reading: Reading, layer_type: str | None) -> int | None:

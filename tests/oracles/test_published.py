@@ -145,7 +145,6 @@ FAULTS: list[tuple[str, str, Any, str]] = [
     # contradictory
     ("code-llama", "rope_parameters", {"rope_theta": 5e5}, "rope_theta"),
     ("llama-3.1", "rope_scaling.type", "yarn", "rope_scaling.type"),
-    ("llama-3.1", "max_position_embeddings", 4096, "max_position_embeddings"),
     ("phi-3.5", "rope_scaling.original_max_position_embeddings", 8192, "original_max_position"),
     ("redpajama", "partial_rotary_factor", 0.25, "partial_rotary_factor"),
     ("deepseek-v2-lite", "head_dim", 100, "head_dim"),
