@@ -169,7 +169,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "moonshine": {SHARE: 0.9},
     "molmo2_text": {WIDTH: 128},
     "muse_glimmer_text": {WIDTH: 128},
-    "muse_spark_text": {BASE: 5e5, WIDTH: 64},
+    "muse_spark_text": {WIDTH: 64},
     "nemotron": {SHARE: 0.5},
     "neucodec": {WIDTH: 64},
     "nomic_bert": {BASE: 1e3},
@@ -204,7 +204,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "xcodec2": {WIDTH: 64},
 }
 
-# The model's width and how many heads it has, where both may be left out.
+# The model's width and how many heads it has, where both are left out, as in parts about text.
 SIZES: dict[tuple[int, int], tuple[str, ...]] = {
     (288, 8): ("moonshine",),
     (320, 8): ("moonshine_streaming",),
@@ -289,6 +289,7 @@ PARAMETERS: dict[str | None, dict[str, Any]] = {
         "sliding_attention": {"rope_type": "default", BASE: 1e4},
     },
     "moonshine_streaming": {"rope_type": "default", BASE: 1e4, SHARE: 0.8},
+    "muse_spark_text": {"rope_type": "default", BASE: 5e5},
     "ministral3": _MISTRAL | {"factor": 16.0, ORIGINAL: 16384, BASE: 1e6},
     "mistral4": _MISTRAL | {"factor": 128.0, ORIGINAL: 8192, BASE: 1e4},
 }  # fmt: skip

@@ -133,18 +133,16 @@ def _divided(reading: Reading, hidden: int, heads: int) -> float:
 
 
 def _completed_quotient(reading: Reading) -> float | None:
-    """Return the quotient, with the sizes of the model type where they are left out."""
-    given = _given_sizes(reading)
-    usual = next((sizes for sizes, kinds in SIZES.items() if reading.kind in kinds), (None, None))
-    hidden, heads = (own or other for own, other in zip(given, usual, strict=True))
-    if hidden is None or heads is None:
-        return None
-    for own, key, taken in zip(given, (HIDDEN[0], HEADS[0]), (hidden, heads), strict=True):
-        if own is None:
-            reading.notes.append(
-                f"{key} is not given. transformers takes {taken} for this model type."
-            )
-    return _divided(reading, hidden, heads)
+    """Return the quotient, with the sizes of the model type where neither is given."""
+    hidden, heads = given = _given_sizes(reading)
+    usual = next((sizes for sizes, kinds in SIZES.items() if reading.kind in kinds), None)
+    if usual is not None and given == [None, None]:
+        hidden, heads = usual
+        reading.notes.append(
+            f"{HIDDEN[0]} and {HEADS[0]} are not given. transformers takes {hidden} and {heads} for"
+            " this model type."
+        )
+    return None if hidden is None or heads is None else _divided(reading, hidden, heads)
 
 
 def _integer_quotient(reading: Reading) -> int:

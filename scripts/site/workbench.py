@@ -21,7 +21,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from posenc import _arguments
+from posenc import _arguments, _console
 from posenc import layers as below
 from posenc.config import entries, explain, families, head, keys, layers, reading, spellings, stack
 from posenc.rotary import scaling
@@ -65,6 +65,7 @@ MODULES = {
         "WIDTH": explain.WIDTH,
         "LARGE": explain.LARGE,
         "EXTENSIBLE": explain.EXTENSIBLE,
+        "REPORT": _console.REPORT,
     },
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }

@@ -153,7 +153,6 @@ FAULTS: list[tuple[str, str, Any, str]] = [
     # missing
     ("llama-3.1", "rope_scaling.high_freq_factor", GONE, "rope_scaling.high_freq_factor"),
     ("llama-3.2", "rope_scaling.factor", GONE, "rope_scaling.factor"),
-    ("internlm2.5", "rope_theta", GONE, "rope_theta"),
     ("internlm2.5", "max_position_embeddings", GONE, "max_position_embeddings"),
     ("phi-4-mini", "rope_scaling.long_factor", GONE, "rope_scaling.long_factor"),
     ("mixtral", "num_attention_heads", GONE, "head_dim"),

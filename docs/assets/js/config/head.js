@@ -134,18 +134,18 @@ function givenSizes({ entries }) {
 const dividedBy = ({ kind }, hidden, heads) =>
   ((DOUBLED.includes(kind) ? 2 : 1) * Number(hidden)) / Number(heads);
 
-/** The quotient, with the sizes of the model type where they are left out. */
+/** The quotient, with the sizes of the model type where neither is given. */
 function completedQuotient(reading) {
-  const given = givenSizes(reading);
-  const [usual] = [...SIZES].find(([, kinds]) => kinds.includes(reading.kind)) ?? [[null, null]];
-  const [hidden, heads] = given.map((own, n) => own ?? usual[n]);
-  if (hidden === null || heads === null) return null;
-  for (const [n, key] of [HIDDEN[0], HEADS[0]].entries()) {
-    if (given[n] !== null) continue;
-    const taken = [hidden, heads][n];
-    reading.notes.push(`${key} is not given. transformers takes ${taken} for this model type.`);
+  let [hidden, heads] = givenSizes(reading);
+  const usual = [...SIZES].find(([, kinds]) => kinds.includes(reading.kind));
+  if (usual && hidden === null && heads === null) {
+    [[hidden, heads]] = usual;
+    reading.notes.push(
+      `${HIDDEN[0]} and ${HEADS[0]} are not given. transformers takes ${hidden} and ${heads} for` +
+        " this model type.",
+    );
   }
-  return dividedBy(reading, hidden, heads);
+  return hidden === null || heads === null ? null : dividedBy(reading, hidden, heads);
 }
 
 /** The quotient, which must be an integer. */
