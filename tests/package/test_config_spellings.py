@@ -49,7 +49,7 @@ def test_baichuan_rotates_at_the_width_of_its_small_model(width: int | None, rot
     if rotates:
         assert read_config(config).base == 1e4
         return
-    with pytest.raises(ValueError, match="hidden_size must be 4096, .* not one with ALiBi; got"):
+    with pytest.raises(ValueError, match=r"hidden_size must be 4096, .* not one with ALiBi; got"):
         read_config(config)
 
 
