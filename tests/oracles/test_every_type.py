@@ -24,7 +24,7 @@ from tests.oracles.rotary_modules import (
 )
 
 NOT_YET: dict[str, str] = yaml.safe_load((DATA / "not_read.yml").read_text("utf-8"))
-# How many types are compared at least: with each rule, and by their layers in each part of the sweep.
+# How many types are compared at least: with each rule, and by layers in each part of the sweep.
 COMPARED, NUMBERED, PARTS = 150, 15, 6
 # A reason for which a configuration is refused rightly, as the end of the message says.
 RIGHTLY = re.compile(
