@@ -205,37 +205,37 @@ DEFAULTS: dict[str, dict[str, float]] = {
 }
 
 # The model's width and how many heads it has, where both are left out, as in parts about text.
-SIZES: dict[tuple[int, int], tuple[str, ...]] = {
-    (288, 8): ("moonshine",),
-    (320, 8): ("moonshine_streaming",),
-    (512, 8): ("mimi",),
-    (768, 12): (
+SIZES: tuple[tuple[int, int, tuple[str, ...]], ...] = (
+    (288, 8, ("moonshine",)),
+    (320, 8, ("moonshine_streaming",)),
+    (512, 8, ("mimi",)),
+    (768, 12, (
         "blt_patcher", "esm", "eurobert", "gte", "modernbert", "modernbert-decoder", "nomic_bert",
         "roformer", "wav2vec2-conformer",
-    ),
-    (1024, 8): ("csm_depth_decoder_model", "doge"),
-    (1024, 16): (
+    )),
+    (1024, 8, ("csm_depth_decoder_model", "doge")),
+    (1024, 16, (
         "blt_local_decoder", "blt_local_encoder", "glm_ocr_text", "granite_docling_text",
         "jina_embeddings_v3", "pocket_tts", "qwen3_omni_moe_talker_text", "wav2vec2-bert",
-    ),
-    (1280, 20): ("glmasr_encoder",),
-    (2048, 16): (
+    )),
+    (1280, 20, ("glmasr_encoder",)),
+    (2048, 16, (
         "blt_global_transformer", "dbrx", "olmoe", "qwen2_moe", "qwen3_vl_moe_text", "smollm3",
-    ),
-    (2048, 32): (
+    )),
+    (2048, 32, (
         "csm", "diffllama", "jetmoe", "kyutai_speech_to_text", "lfm2_moe", "phi", "qwen3_moe",
-    ),
-    (2560, 10): ("recurrent_gemma",),
-    (2560, 20): ("bitnet", "ernie4_5_moe", "granite_swa"),
-    (2560, 32): ("arcee", "gpt_neox_japanese", "lfm2", "stablelm", "zamba2"),
-    (2560, 40): ("esmc",),
-    (3072, 24): ("starcoder2",),
-    (3072, 32): ("phi3", "phi4_multimodal"),
-    (3328, 26): ("jais2",),
-    (3584, 28): ("qwen2_5_omni_text",),
-    (3840, 30): ("olmo_hybrid",),
-    (4096, 16): ("codegen", "gptj"),
-    (4096, 32): (
+    )),
+    (2560, 10, ("recurrent_gemma",)),
+    (2560, 20, ("bitnet", "ernie4_5_moe", "granite_swa")),
+    (2560, 32, ("arcee", "gpt_neox_japanese", "lfm2", "stablelm", "zamba2")),
+    (2560, 40, ("esmc",)),
+    (3072, 24, ("starcoder2",)),
+    (3072, 32, ("phi3", "phi4_multimodal")),
+    (3328, 26, ("jais2",)),
+    (3584, 28, ("qwen2_5_omni_text",)),
+    (3840, 30, ("olmo_hybrid",)),
+    (4096, 16, ("codegen", "gptj")),
+    (4096, 32, (
         "apertus", "apertus1p5_text", "aria_text", "bamba", "chameleon", "deepseek_ocr2_text",
         "emu3_text_model", "evolla", "exaone4", "exaone_moe", "falcon_h1", "flex_olmo",
         "glm4v_text", "glm_image_text", "granite", "granite4_vision_text", "granitemoe",
@@ -243,14 +243,14 @@ SIZES: dict[tuple[int, int], tuple[str, ...]] = {
         "hunyuan_v1_moe", "hunyuan_vl_text", "hyperclovax", "idefics", "llama", "minimax",
         "ministral", "mistral", "mixtral", "mllama_text_model", "moshi", "olmo", "olmo2", "olmo3",
         "phimoe", "qwen2", "voxtral_realtime_text",
-    ),
-    (4096, 64): ("persimmon",),
-    (4544, 71): ("falcon",),
-    (4608, 32): ("dots1",),
-    (6144, 48): ("nemotron",),
-    (6144, 64): ("gpt_neox",),
-    (8192, 64): ("cohere", "cohere2", "cohere_compass_text", "qwen2_5_vl_text", "qwen2_vl_text"),
-}  # fmt: skip
+    )),
+    (4096, 64, ("persimmon",)),
+    (4544, 71, ("falcon",)),
+    (4608, 32, ("dots1",)),
+    (6144, 48, ("nemotron",)),
+    (6144, 64, ("gpt_neox",)),
+    (8192, 64, ("cohere", "cohere2", "cohere_compass_text", "qwen2_5_vl_text", "qwen2_vl_text")),
+)  # fmt: skip
 # Missing rope_parameters, where they do not mean plain frequencies in all layers.
 _LLAMA3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 _MISTRAL = {

@@ -135,9 +135,9 @@ def _divided(reading: Reading, hidden: int, heads: int) -> float:
 def _completed_quotient(reading: Reading) -> float | None:
     """Return the quotient, with the sizes of the model type where neither is given."""
     hidden, heads = given = _given_sizes(reading)
-    usual = next((sizes for sizes, kinds in SIZES.items() if reading.kind in kinds), None)
+    usual = next((one for one in SIZES if reading.kind in one[2]), None)
     if usual is not None and given == [None, None]:
-        hidden, heads = usual
+        hidden, heads, _ = usual
         reading.notes.append(
             f"{HIDDEN[0]} and {HEADS[0]} are not given. transformers takes {hidden} and {heads} for"
             " this model type."

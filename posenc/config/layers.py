@@ -253,7 +253,8 @@ def _rescaled_layers(reading: Reading, count: int | None) -> tuple[str, ...]:
         raise ValueError(
             f"{path} must be a list of layers, from 0 to {count - 1}; got {_shown(listed)}"
         )
-    return tuple("scaled" if number in listed else "unscaled" for number in allowed)
+    scaled = {*listed}
+    return tuple("scaled" if number in scaled else "unscaled" for number in allowed)
 
 
 def _listed_thetas(reading: Reading) -> list[float]:

@@ -137,9 +137,9 @@ const dividedBy = ({ kind }, hidden, heads) =>
 /** The quotient, with the sizes of the model type where neither is given. */
 function completedQuotient(reading) {
   let [hidden, heads] = givenSizes(reading);
-  const usual = [...SIZES].find(([, kinds]) => kinds.includes(reading.kind));
+  const usual = SIZES.find(([, , kinds]) => kinds.includes(reading.kind));
   if (usual && hidden === null && heads === null) {
-    [[hidden, heads]] = usual;
+    [hidden, heads] = usual;
     reading.notes.push(
       `${HIDDEN[0]} and ${HEADS[0]} are not given. transformers takes ${hidden} and ${heads} for` +
         " this model type.",

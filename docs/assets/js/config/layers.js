@@ -205,9 +205,9 @@ function rescaledLayers({ entries }, count) {
     const allowed = `a list of layers, from 0 to ${count - 1n}`;
     throw new Refusal(`${entries.path(RESCALED)} must be ${allowed}; got ${shown(listed)}`);
   }
-  return [...Array(Number(count)).keys()].map((number) =>
-    listed.includes(BigInt(number)) ? "scaled" : "unscaled",
-  );
+  const scaled = new Set(listed.map(Number));
+  const all = [...Array(Number(count)).keys()];
+  return all.map((number) => (scaled.has(number) ? "scaled" : "unscaled"));
 }
 
 /** The base of each layer, 0 where it does not rotate; nothing if none is listed. */
