@@ -19,11 +19,15 @@ GROK = "Grok1ForCausalLM"  # the architecture of Grok-2, whose model type is tha
 SHARES_BY_LAYER = "partial_rotary_factors"
 RULED = ("rope_theta", "rope_type")
 # The keys that name the type of each layer by a number, and what the numbers mean.
-_RATIOS = {0: SLIDING, 4: "compressed_sparse_attention", 128: "heavily_compressed_attention"}
-NUMBERED: dict[str, tuple[str, dict[int, str]]] = {
+_RATIOS = (
+    (0, SLIDING),
+    (4, "compressed_sparse_attention"),
+    (128, "heavily_compressed_attention"),
+)
+NUMBERED: dict[str, tuple[str, tuple[tuple[int, str], ...]]] = {
     "deepseek_v4": ("compress_ratios", _RATIOS),
     "deepseek_ref": ("compress_ratios", _RATIOS),
-    "mimo_v2_flash": ("hybrid_layer_pattern", {0: FULL, 1: SLIDING}),
+    "mimo_v2_flash": ("hybrid_layer_pattern", ((0, FULL), (1, SLIDING))),
 }
 
 
@@ -32,7 +36,8 @@ def usual(entries: Entries, notes: list[str]) -> Entries:
     kind = entries.text("model_type")
     found = entries.mapping
     if kind in NUMBERED:
-        found = _numbered(entries, *NUMBERED[kind])
+        key, names = NUMBERED[kind]
+        found = _numbered(entries, key, dict(names))
     elif kind == "internlm":
         found = _internlm(entries)
     elif kind in ("step3p5", "step3p7"):

@@ -42,9 +42,9 @@ function countOf(entries) {
 function numbered(entries, key, names) {
   const given = entries.mapping.get(key);
   if (isMissing(given) || entries.has("layer_types")) return entries.mapping;
-  const nameOf = (one) => (isNumber(one) ? [...names].find(([number]) => number == one) : null);
+  const nameOf = (one) => (isNumber(one) ? names.find(([number]) => number == one) : null);
   if (!Array.isArray(given) || !given.every(nameOf)) {
-    const allowed = [...names.keys()].join(", ");
+    const allowed = names.map(([number]) => number).join(", ");
     throw new Refusal(`${entries.path(key)} must be a list of ${allowed}; got ${shown(given)}`);
   }
   const types = given.slice(0, Number(countOf(entries) ?? given.length)).map((one) => nameOf(one)[1]);
