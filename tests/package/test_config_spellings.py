@@ -83,7 +83,11 @@ def test_a_deepseek_without_latent_attention_rotates_whole_heads() -> None:
 
 
 def test_lengths_that_contradict_one_another_are_noted() -> None:
-    longrope = {"rope_type": "longrope", "short_factor": [1.0] * 32, "long_factor": [2.0] * 32}
+    longrope: Config = {
+        "rope_type": "longrope",
+        "short_factor": [1.0] * 32,
+        "long_factor": [2.0] * 32,
+    }
     longrope |= {"original_max_position_embeddings": 4100}
     found = read_config(of("llama", rope_scaling=longrope))
     assert (found.trained_length, found.factor, found.attention_factor) == (4100, 1.0, 1.0)
