@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, __version__, read_config, similarity
-from posenc._console import Parser, one_line, printable, status_after_flush
+from posenc._console import REPORT, Parser, one_line, printable, status_after_flush
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
 from posenc.config.reading import UNKNOWN
@@ -148,13 +148,13 @@ def diagnose(
         cache = dict(map(_load_cache, caches)) or None
         found = nn.diagnose(model, example, cache=cache, **options)
         if report is not None:
-            data = {"posenc": __version__, **found.as_data(), "asked": options}
+            data = {"posenc": __version__, **found.as_data(), "asked": options, "report": REPORT}
             Path(report).write_text(f"{json.dumps(data, indent=1)}\n", encoding="utf-8")
     except (Exception, SystemExit) as error:
         said = one_line(f"{place}: {type(error).__name__}: {error}")
         print(f"posenc diagnose {said}", file=sys.stderr)
         return COULD_NOT_TELL
-    print("\n".join(map(printable, str(found).split("\n"))))
+    print("\n".join(map(printable, f"{found}\n\n{REPORT}".split("\n"))))
     return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(found.status, HEALTHY)
 
 
@@ -179,9 +179,10 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
         if note.endswith(UNKNOWN):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"path": path, "status": status, "layers": layers}, indent=1))
+        data = {"path": path, "status": status, "layers": layers, "report": REPORT}
+        print(json.dumps(data, indent=1))
     else:
-        print("\n\n".join(explanation_text(path, layer) for layer in layers))
+        print("\n\n".join([*(explanation_text(path, layer) for layer in layers), REPORT]))
     return status
 
 

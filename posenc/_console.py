@@ -10,6 +10,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
+# The last line of an answer. The source of a release names no tracker, since each copy has its own.
+REPORT = (
+    "Is this wrong? Open an issue as CONTRIBUTING.md, in the source of posenc, says under"
+    ' "Report something wrong".'
+)
 FAILED = 2  # the exit status of a command that could not do what it was told
 UNREAD = 141  # that of a command whose reader has gone, as a shell has it: 128 + SIGPIPE
 

@@ -11,6 +11,7 @@ of its words is, and it is not a misspelling of a key that is read. Inside `rope
 
 reading.py   a configuration, from its first key to the last
 keys.py      the keys that are read, and those that are refused
+spellings.py  published spellings of some models, put into the usual ones
 layers.py    which part of it is about which layers
 stack.py     which layers that is, by number
 gguf.py      the header of a GGUF file, as a configuration

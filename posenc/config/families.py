@@ -18,29 +18,29 @@ INTERLEAVED = [
 ]  # fmt: skip
 HALF = [
     "afmoe", "apertus", "apertus1p5_text", "arcee", "aria_text", "bamba", "beam", "bitnet",
-    "chameleon", "csm", "csm_depth_decoder_model", "cwm", "dbrx",
-    "deepseek_ocr2_text", "dia_decoder", "dia_encoder", "diffllama", "diffusion_gemma_text",
-    "doge", "dots1", "embedding_gemma2_text", "emu3_text_model", "esm", "esmc",
-    "eurobert", "evolla", "exaone4", "exaone_moe", "falcon", "falcon_h1", "flex_olmo", "flint",
-    "gemma", "gemma2", "gemma3_text", "gemma3n_text", "gemma4_text", "gemma4_unified_text",
-    "glm4_moe", "glm4v_moe_text", "glm4v_text", "glm_image_text", "glm_ocr_text",
-    "glmasr_encoder", "gpt_neox", "gpt_neox_japanese", "gpt_oss", "granite",
-    "granite4_vision_text", "granite_docling_text", "granitemoe", "granitemoehybrid",
-    "granitemoeshared", "gte", "higgs_audio_v2", "hunyuan_v1_dense",
-    "hunyuan_v1_moe", "hunyuan_vl_text", "hy_v3", "hyperclovax", "idefics", "jais2", "jetmoe",
-    "jina_embeddings_v3", "kolibri1", "kyutai_speech_to_text", "lara_mini", "lfm2",
-    "lfm2_moe", "lfm3", "llama", "mimi", "mimo_v2_flash", "minicpm3", "minimax",
-    "minimax_m2", "minimax_m3_vl_text", "ministral", "ministral3", "mistral", "mixtral",
-    "mllama_text_model", "modernbert", "modernbert-decoder", "moshi", "nemotron",
-    "neucodec", "nomic_bert", "olmo", "olmo2", "olmo3", "olmo_hybrid", "olmoe",
-    "paddleocr_vl_text", "persimmon", "phi", "phi3", "phi4_multimodal", "phimoe", "pocket_tts",
-    "qwen2", "qwen2_5_omni_talker", "qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_moe",
-    "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next",
+    "chameleon", "cohere_compass_text", "csm", "csm_depth_decoder_model", "cwm", "dbrx",
+    "deepseek_ocr2_text", "dia_decoder", "dia_encoder", "diffllama", "diffusion_gemma_text", "doge",
+    "dots1", "embedding_gemma2_text", "emu3_text_model", "esm", "esmc", "eurobert", "evolla",
+    "exaone4", "exaone_moe", "falcon", "falcon_h1", "flex_olmo", "flint", "gemma", "gemma2",
+    "gemma3_text", "gemma3n_text", "gemma4_text", "gemma4_unified_text", "glm4_moe",
+    "glm4v_moe_text", "glm4v_text", "glm_image_text", "glm_ocr_text", "glmasr_encoder", "gpt_neox",
+    "gpt_neox_japanese", "gpt_oss", "granite", "granite4_vision_text", "granite_swa",
+    "granite_docling_text", "granitemoe", "granitemoehybrid", "granitemoe_swa", "granitemoeshared",
+    "gte", "higgs_audio_v2", "hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text", "hy_v3",
+    "hyperclovax", "idefics", "jais2", "jetmoe", "jina_embeddings_v3", "kolibri1",
+    "kyutai_speech_to_text", "lara_mini", "lfm2", "lfm2_moe", "lfm3", "llama", "mimi",
+    "mimo_v2_flash", "minicpm3", "minimax", "minimax_m2", "minimax_m3_vl_text", "ministral",
+    "ministral3", "mistral", "mixtral", "mllama_text_model", "molmo2_text", "modernbert",
+    "modernbert-decoder", "moshi", "muse_glimmer_text", "muse_spark_text", "nemotron", "neucodec",
+    "nomic_bert", "olmo", "olmo2", "olmo3", "olmo_hybrid", "olmoe", "paddleocr_vl_text",
+    "persimmon", "phi", "phi3", "phi4_multimodal", "phimoe", "pocket_tts", "qwen2",
+    "qwen2_5_omni_talker", "qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_moe", "qwen2_vl_text",
+    "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next",
     "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text", "qwen3_omni_moe_text",
-    "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss", "smollm3",
-    "solar_open", "stablelm", "starcoder2", "t5_gemma_module", "t5gemma2_decoder",
-    "t5gemma2_text", "timesfm2_5", "vaultgemma", "voxtral_realtime_text",
-    "wav2vec2-bert", "wav2vec2-conformer", "xcodec2", "zamba2",
+    "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss", "smollm3", "solar_open",
+    "stablelm", "starcoder2", "step3p5", "t5_gemma_module", "t5gemma2_decoder", "t5gemma2_text",
+    "timesfm2_5", "vaultgemma", "voxtral_realtime_text", "wav2vec2-bert", "wav2vec2-conformer",
+    "xcodec2", "zamba2",
 ]  # fmt: skip
 # Interleaved unless the configuration says `"rope_interleave": false`.
 CHOOSING = [
@@ -63,27 +63,40 @@ SAME = {
     "exaone4_5": "exaone4",
     "llava": "llama",
     "phi-msft": "phi",
+    "cohere_compass": "cohere_compass_text",
     "exaone4_5_text": "exaone4",
     "hunyuan_vl": "hunyuan_vl_text",
     "kimi_k2": "deepseek_v3",
     "llama4": "llama4_text",
     "mllama": "mllama_text_model",
+    "molmo2": "molmo2_text",
+    "muse_glimmer": "muse_glimmer_text",
+    "muse_spark": "muse_spark_text",
     "qwen2_5_vl": "qwen2_5_vl_text",
     "qwen2_vl": "qwen2_vl_text",
     "qwen3_vl": "qwen3_vl_text",
+    "qwen2_audio": "qwen2",
     "qwen3_vl_moe": "qwen3_vl_moe_text",
+    "step3p7": "step3p5",
 }
 
-# Types whose code comes with the weights: their layout, and where that is read. chatglm: rope_ratio
-# and half of kv_channels in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py. llada:
-# modeling_llada.py. meta: params.json, as Meta publishes it; apply_scaling in its model.py. new:
-# modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as ntk_scaling_rope.py. openelm:
-# OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of mlx-lm. qwen: get_ntk_alpha and
-# rotate_half in modeling_qwen.py.
+# Types whose code comes with the weights: their layout, and where that is read. baichuan: the class
+# RotaryEmbedding of modeling_baichuan.py, base 10000. chatglm: rope_ratio and half of kv_channels
+# in modeling_chatglm.py; rtp_llm/models/chat_glm_v3.py. deepseek: modeling_deepseek.py,
+# LlamaAttention of DeepSeek-VL2. exaone, internlm2, internlm3, mimo, minicpm, nemotron-nas, plamo,
+# telechat3: the modeling files of mlx-lm; minicpm's base is 10000 in configuration_minicpm.py and
+# vLLM, and another in mlx-lm. grok: ScalingRotaryEmbedding in SGLang's grok.py. internlm:
+# modeling_internlm.py. llada: modeling_llada.py. meta: params.json, as Meta publishes it;
+# apply_scaling in its model.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
+# ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
+# mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py. xverse: vLLM reads it as Llama.
+# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000.
 REMOTE = {
-    "chatglm": "interleaved", "llada": "half", "meta": "interleaved", "new": "half",
-    "openelm": "half",
-    "phi3small": "half", "qwen": "half",
+    "baichuan": "half", "chatglm": "interleaved", "deepseek": "half", "exaone": "half",
+    "grok": "half", "internlm": "half", "internlm2": "half", "internlm3": "half", "llada": "half",
+    "meta": "interleaved", "mimo": "half", "minicpm": "half", "nemotron-nas": "half",
+    "new": "half", "openelm": "half", "phi3small": "half", "plamo": "half", "qwen": "half",
+    "telechat3": "half", "xverse": "half", "yuan": "half",
 }  # fmt: skip
 
 BASE, LOCAL, SHARE = "rope_theta", "rope_local_base_freq", "partial_rotary_factor"
@@ -154,6 +167,9 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "modernbert": {BASE: 16e4, LOCAL: 1e4},
     "modernbert-decoder": {BASE: 16e4, LOCAL: 1e4},
     "moonshine": {SHARE: 0.9},
+    "molmo2_text": {WIDTH: 128},
+    "muse_glimmer_text": {WIDTH: 128},
+    "muse_spark_text": {WIDTH: 64},
     "nemotron": {SHARE: 0.5},
     "neucodec": {WIDTH: 64},
     "nomic_bert": {BASE: 1e3},
@@ -179,6 +195,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "smollm3": {BASE: 2e6},
     "solar_open": {BASE: 1e6, WIDTH: 128},
     "stablelm": {SHARE: 0.25},
+    "step3p5": {WIDTH: 128},
     "t5_gemma_module": {WIDTH: 256},
     "t5gemma2_decoder": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
     "t5gemma2_text": {BASE: 1e6, LOCAL: 1e4, WIDTH: 256},
@@ -187,6 +204,53 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "xcodec2": {WIDTH: 64},
 }
 
+# The model's width and how many heads it has, where both are left out, as in parts about text.
+SIZES: tuple[tuple[int, int, tuple[str, ...]], ...] = (
+    (288, 8, ("moonshine",)),
+    (320, 8, ("moonshine_streaming",)),
+    (512, 8, ("mimi",)),
+    (768, 12, (
+        "blt_patcher", "esm", "eurobert", "gte", "modernbert", "modernbert-decoder", "nomic_bert",
+        "roformer", "wav2vec2-conformer",
+    )),
+    (1024, 8, ("csm_depth_decoder_model", "doge")),
+    (1024, 16, (
+        "blt_local_decoder", "blt_local_encoder", "glm_ocr_text", "granite_docling_text",
+        "jina_embeddings_v3", "pocket_tts", "qwen3_omni_moe_talker_text", "wav2vec2-bert",
+    )),
+    (1280, 20, ("glmasr_encoder",)),
+    (2048, 16, (
+        "blt_global_transformer", "dbrx", "olmoe", "qwen2_moe", "qwen3_vl_moe_text", "smollm3",
+    )),
+    (2048, 32, (
+        "csm", "diffllama", "jetmoe", "kyutai_speech_to_text", "lfm2_moe", "phi", "qwen3_moe",
+    )),
+    (2560, 10, ("recurrent_gemma",)),
+    (2560, 20, ("bitnet", "ernie4_5_moe", "granite_swa")),
+    (2560, 32, ("arcee", "gpt_neox_japanese", "lfm2", "stablelm", "zamba2")),
+    (2560, 40, ("esmc",)),
+    (3072, 24, ("starcoder2",)),
+    (3072, 32, ("phi3", "phi4_multimodal")),
+    (3328, 26, ("jais2",)),
+    (3584, 28, ("qwen2_5_omni_text",)),
+    (3840, 30, ("olmo_hybrid",)),
+    (4096, 16, ("codegen", "gptj")),
+    (4096, 32, (
+        "apertus", "apertus1p5_text", "aria_text", "bamba", "chameleon", "deepseek_ocr2_text",
+        "emu3_text_model", "evolla", "exaone4", "exaone_moe", "falcon_h1", "flex_olmo",
+        "glm4v_text", "glm_image_text", "granite", "granite4_vision_text", "granitemoe",
+        "granitemoe_swa", "granitemoehybrid", "granitemoeshared", "hunyuan_v1_dense",
+        "hunyuan_v1_moe", "hunyuan_vl_text", "hyperclovax", "idefics", "llama", "minimax",
+        "ministral", "mistral", "mixtral", "mllama_text_model", "moshi", "olmo", "olmo2", "olmo3",
+        "phimoe", "qwen2", "voxtral_realtime_text",
+    )),
+    (4096, 64, ("persimmon",)),
+    (4544, 71, ("falcon",)),
+    (4608, 32, ("dots1",)),
+    (6144, 48, ("nemotron",)),
+    (6144, 64, ("gpt_neox",)),
+    (8192, 64, ("cohere", "cohere2", "cohere_compass_text", "qwen2_5_vl_text", "qwen2_vl_text")),
+)  # fmt: skip
 # Missing rope_parameters, where they do not mean plain frequencies in all layers.
 _LLAMA3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 _MISTRAL = {
@@ -225,6 +289,7 @@ PARAMETERS: dict[str | None, dict[str, Any]] = {
         "sliding_attention": {"rope_type": "default", BASE: 1e4},
     },
     "moonshine_streaming": {"rope_type": "default", BASE: 1e4, SHARE: 0.8},
+    "muse_spark_text": {"rope_type": "default", BASE: 5e5},
     "ministral3": _MISTRAL | {"factor": 16.0, ORIGINAL: 16384, BASE: 1e6},
     "mistral4": _MISTRAL | {"factor": 128.0, ORIGINAL: 8192, BASE: 1e4},
 }  # fmt: skip
@@ -240,10 +305,14 @@ AXES = {
     "ernie4_5_vl_moe": "time, height and width, in an order of its own",
     "ernie4_5_vl_moe_text": "time, height and width, in an order of its own",
     "gemma4_vision": _IMAGE, "llama4_vision_model": _IMAGE, "musicflamingo": "time and place",
+    "muse_glimmer_vision": _IMAGE, "muse_spark_vision": _IMAGE, "pixtral": _IMAGE,
     "qwen3_5_moe_vision": _IMAGE, "qwen3_5_vision": _IMAGE, "qwen3_omni_moe_vision_encoder": _IMAGE,
     "qwen3_vl_moe_vision": _IMAGE, "qwen3_vl_vision": _IMAGE, "qwen4_exp_vision": _IMAGE,
     "sam2_video": _IMAGE, "sam3_tracker_video": _IMAGE, "sapiens2": _IMAGE,
+    "step3p5_vision": _IMAGE,
 }  # fmt: skip
+# The width of the one model of a type that rotates; the others have ALiBi.
+ROTATING_WIDTHS = {"baichuan": 4096}
 AXIAL = "axial"  # the rope_type of image encoders
 
 # Types whose rule holds for full attention alone: layers with a window have plain frequencies.
@@ -256,12 +325,12 @@ SCALED_WINDOWS, WIDE_WINDOW = ("modernbert", "modernbert-decoder"), 128
 NARROW = ("ministral", "ministral3", "mistral", "mixtral", "phi3", "starcoder2")
 # How many positions back such layers attend if `sliding_window` is left out.
 WINDOWS = {
-    "afmoe": 1024, "cohere2": 4096, "cohere2_moe": 4096, "cwm": 8192, "dots1": 4096,
-    "exaone4": 4096, "exaone_moe": 4096, "flint": 513, "kolibri1": 513, "lara_mini": 512,
-    "gemma2": 4096, "gemma3_text": 4096, "gemma3n_text": 512,
-    "gemma4_text": 512, "gpt_oss": 128, "ministral": 4096, "mistral": 4096, "olmo3": 4096,
-    "qwen2": 4096, "qwen2_5_vl_text": 4096, "qwen2_moe": 4096, "qwen2_vl_text": 4096,
-    "qwen3": 4096, "qwen3_moe": 4096, "vaultgemma": 4096,
+    "afmoe": 1024, "cohere2": 4096, "cohere2_moe": 4096, "cwm": 8192, "dots1": 4096, "exaone4":
+    4096, "exaone_moe": 4096, "flint": 513, "kolibri1": 513, "lara_mini": 512, "gemma2": 4096,
+    "gemma3_text": 4096, "gemma3n_text": 512, "gemma4_text": 512, "gpt_oss": 128, "granite_swa":
+    128, "granitemoe_swa": 128, "ministral": 4096, "mistral": 4096, "olmo3": 4096, "qwen2": 4096,
+    "qwen2_5_vl_text": 4096, "qwen2_moe": 4096, "qwen2_vl_text": 4096, "qwen3": 4096, "qwen3_moe":
+    4096, "vaultgemma": 4096,
 }  # fmt: skip
 # In each group of so many layers the last has full attention, or the first; what the others have.
 # posenc.layers has those of other types.
@@ -273,6 +342,8 @@ PERIODS: dict[str, tuple[int, str, bool]] = {
     "exaone4": _FOURTH,
     "exaone_moe": _FOURTH,
     "gemma4_text": (6, "sliding_attention", False),
+    "granite_swa": (4, "sliding_attention", True),
+    "granitemoe_swa": (4, "sliding_attention", True),
     "minimax": (2, "linear_attention", True),
     "modernbert-decoder": (3, "sliding_attention", True),
     "qwen3_5_moe_text": (4, "linear_attention", False),
@@ -287,11 +358,18 @@ LATER_WINDOWS = (
 )  # fmt: skip
 # Those whose layers are of different types that no key read here lists, unless `layer_types` does.
 MIXED = (
-    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "embedding_gemma2_text",
-    "flint", "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2",
-    "lfm2_moe", "lfm3", "mimo_v2_flash", "olmo_hybrid", "t5_gemma_module", "t5gemma2_decoder",
-    "t5gemma2_text", "zamba2",
+    "bamba", "beam", "deepseek_v4", "diffusion_gemma_text", "embedding_gemma2_text", "flint",
+    "gemma4_unified_text", "granitemoehybrid", "kolibri1", "lara_mini", "lfm2", "lfm2_moe", "lfm3",
+    "mimo_v2_flash", "muse_glimmer_text", "muse_spark_text", "olmo_hybrid", "t5_gemma_module",
+    "t5gemma2_decoder", "t5gemma2_text", "zamba2",
 )  # fmt: skip
+# Those that do not rotate in every fourth layer, counted back from the last, unless
+# `layer_rope_theta` has a 0 for others; its other numbers they do not read.
+BACKWARD = ("muse_glimmer_text", "muse_spark_text")
+# Those whose rule is for the layers in `rope_scaling_layers` alone.
+RESCALING = ("molmo2_text",)
+# Those that read `layer_rope_theta`, a base for each layer.
+BY_LAYER = ("granite_swa", "granitemoe_swa")
 # Which section holds for a type of layers, where the sections have names of their own.
 LABELS = {
     "deepseek_v4": {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
-from posenc.config.families import DOUBLED, LATENTS, SHARE, TAILS, WIDE, WIDTH
+from posenc.config.families import DOUBLED, LATENTS, SHARE, SIZES, TAILS, WIDE, WIDTH
 from posenc.config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc.config.layers import Reading, Section
 
@@ -115,16 +115,39 @@ def _check_width(name: str, d: int) -> None:
 
 def _quotient(reading: Reading) -> float | None:
     """Return the width of the model divided by the number of heads, if both are given."""
+    hidden, heads = _given_sizes(reading)
+    return None if hidden is None or heads is None else _divided(reading, hidden, heads)
+
+
+def _given_sizes(reading: Reading) -> list[int | None]:
+    """Return the width of the model and the number of heads, as they are given."""
     entries = reading.entries
-    hidden = agreed({entries.path(key): entries.integer(key) for key in HIDDEN})
-    heads = agreed({entries.path(key): entries.integer(key) for key in HEADS})
-    times = 2 if reading.kind in DOUBLED else 1
-    return None if hidden is None or heads is None else float(times * hidden / heads)
+    return [
+        agreed({entries.path(key): entries.integer(key) for key in keys})
+        for keys in (HIDDEN, HEADS)
+    ]
+
+
+def _divided(reading: Reading, hidden: int, heads: int) -> float:
+    return float((2 if reading.kind in DOUBLED else 1) * hidden / heads)
+
+
+def _completed_quotient(reading: Reading) -> float | None:
+    """Return the quotient, with the sizes of the model type where neither is given."""
+    hidden, heads = given = _given_sizes(reading)
+    usual = next((one for one in SIZES if reading.kind in one[2]), None)
+    if usual is not None and given == [None, None]:
+        hidden, heads, _ = usual
+        reading.notes.append(
+            f"{HIDDEN[0]} and {HEADS[0]} are not given. transformers takes {hidden} and {heads} for"
+            " this model type."
+        )
+    return None if hidden is None or heads is None else _divided(reading, hidden, heads)
 
 
 def _integer_quotient(reading: Reading) -> int:
     """Return the quotient, which must be an integer."""
-    quotient = _quotient(reading)
+    quotient = _completed_quotient(reading)
     path = reading.entries.path
     if quotient is None:
         raise ValueError(

@@ -53,6 +53,12 @@ ATTENTION = "attn_config"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
 CHUNKS = "dual_chunk_attention_config"  # of Qwen2.5-1M
 GAPS = "no_rope_layers"
+THETAS = "layer_rope_theta"  # the base of each layer, 0 where it does not rotate
+RESCALED = "rope_scaling_layers"  # of Molmo 2: the layers that a rule is for
+MLA = "use_mla"  # without which a DeepSeek has the attention of Llama
+TRADITIONAL = "rope_traditional"  # of mlx-lm: whether pairs are interleaved
+# Of a rule without a section, in Grok-2.
+FLAT_RULE = ("scaling_factor", "extrapolation_factor", "attn_factor", "beta_fast", "beta_slow")
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
@@ -62,7 +68,7 @@ READ = {
     ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
     *SCHEMES, TRAINED, STEPS, SCALE, "rotary", "rotary_value", COMPRESSED, RATIO, CHUNKS,
-    *SWITCHED.values(),
+    *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL,
 }  # fmt: skip
 
 
@@ -88,7 +94,7 @@ UNRELATED = {
     "num_position_embeddings", "original_rope", "position_embedding_size",
     "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
     "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
-    "use_position_ids", "v_channels", "v_head_dim",
+    "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
@@ -100,6 +106,7 @@ SECTIONS = ("mrope_section", "xdrope_section")
 COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved", "interleaved"}
 STRETCHED = {"factor", ORIGINAL, "attention_factor"}
 ATTN = "attn_factor"  # which vLLM multiplies by, and transformers does not read
+EXTRAPOLATION = "extrapolation_factor"  # 1, but in experiments
 OF_YARN = {"beta_fast", "beta_slow", "mscale", "mscale_all_dim"}
 RULES: dict[str, set[str]] = {
     "default": set(),
@@ -109,7 +116,7 @@ RULES: dict[str, set[str]] = {
     "fixed-ntk": {"factor"},
     "yarn": {
         *STRETCHED, *OF_YARN, ATTN, "truncate", "finetuned", "llama_4_scaling_beta", LENGTHS[0],
-        "apply_yarn_scaling",
+        "apply_yarn_scaling", EXTRAPOLATION,
     },
     "longrope": {*STRETCHED, "short_factor", "long_factor", "short_mscale", "long_mscale"},
     "llama3": {"factor", ORIGINAL, "low_freq_factor", "high_freq_factor"},
@@ -117,10 +124,11 @@ RULES: dict[str, set[str]] = {
 }  # fmt: skip
 SCALING = sorted(set().union(*RULES.values()))  # none of them means anything without a rule
 
+TELECHAT = "telechat3-yarn"  # with a temperature of its own
 # Other names of rules. M-RoPE is no rule: it says which position rotates which pair.
 SYNONYMS = {
     "mrope": "default", "su": "longrope", "deepseek_yarn": "yarn", "xdrope": "dynamic",
-    "ntk": "fixed-ntk",
+    "ntk": "fixed-ntk", TELECHAT: "yarn",
 }  # fmt: skip
 UNNAMED = ("ntk", "fixed-ntk")  # rules that no configuration names so
 NONE = "none"  # the scheme of layers that do not rotate

@@ -11,10 +11,14 @@ from posenc.config.families import (
     ASKING,
     AXES,
     AXIAL,
+    BACKWARD,
     BASE,
+    BY_LAYER,
     LABELS,
     LOCAL,
     PARAMETERS,
+    RESCALING,
+    ROTATING_WIDTHS,
     SAME,
     SCALED_WINDOWS,
     SWITCHED,
@@ -27,10 +31,13 @@ from posenc.config.keys import (
     COMPRESSED,
     COUNTS,
     GAPS,
+    HIDDEN,
     LOCALS,
+    RESCALED,
     ROTARY,
     SCHEMES,
     TEXTS,
+    THETAS,
     THINKER,
     refuse_strangers,
     type_of,
@@ -42,6 +49,7 @@ TYPES = ("full_attention", "sliding_attention", "chunked_attention", LINEAR)
 ROTATING = ("rope", "rotary")  # the types of positions that are rotations
 WRITTEN = (*ROTATING, "rope_gptj")  # another name, which no model type of transformers asks for
 MOST = 10_000  # layers
+ROPE, NO_ROPE = "rope", "no_rope"  # the names of layers that rotate, and of others
 
 
 class Section(NamedTuple):
@@ -134,6 +142,14 @@ def refuse_others(reading: Reading) -> None:
             f"{key} is {_shown(scheme).removesuffix(' (str)')}. transformers does"
             " not read it for this model type, which rotates."
         )
+    width = ROTATING_WIDTHS.get(reading.kind or "")
+    hidden = width and entries.integer(HIDDEN[0])
+    if hidden != width:
+        raise ValueError(
+            f"{entries.path(HIDDEN[0])} must be {width}, as in the model of type"
+            f" {_shown(reading.kind)} that rotates, not one with ALiBi; got"
+            f" {'none' if hidden is None else hidden}"
+        )
     if not reading.known and not entries.given(ROTARY):
         raise ValueError(
             f"config must have rotary positions, and a key such as rope_theta; got none, and model"
@@ -183,6 +199,9 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     main = Section(_merged_entries(entries))
     if reading.kind in LABELS:
         return _compressed_sections(reading, main)
+    named = named_layers(reading)
+    if named or reading.kind in BACKWARD:
+        return _named_sections(reading, main, named or (ROPE, NO_ROPE))
     local = _local_base(reading)
     if local is not None or LOCAL in defaults:
         rule = main.entries if reading.kind in SCALED_WINDOWS else Entries({})
@@ -195,7 +214,84 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     default = WINDOWS.get(reading.kind or "") if WINDOW not in entries.mapping else None
     if reading.kind in WINDOWED and (WINDOW in entries or default is not None):
         return {"full_attention": None, "sliding_attention": main}
-    return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
+    return {ROPE: main, NO_ROPE: None} if _has_gaps(reading) else {None: main}
+
+
+def named_layers(reading: Reading) -> tuple[str, ...]:
+    """Return the name of each layer's settings where a key tells layers apart, else nothing."""
+    kind = reading.kind
+    if reading.known and kind not in (*BY_LAYER, *BACKWARD):
+        _note_unread(reading, [THETAS], "All its layers that rotate have one base.")
+    if reading.known and kind not in RESCALING:
+        _note_unread(reading, [RESCALED], "A rule is for all its layers.")
+    count = layer_count(reading)
+    if kind in RESCALING:
+        return _rescaled_layers(reading, count)
+    thetas = _listed_thetas(reading)
+    if kind in BACKWARD:
+        rotating = (ROPE if theta else NO_ROPE for theta in thetas)
+        return tuple(rotating) if thetas else _backward_layers(count)
+    several = len({*thetas} - {0}) > 1
+    names = {theta: f"{BASE} {theta:.15g}" if several else ROPE for theta in thetas if theta}
+    return tuple(names.get(theta, NO_ROPE) for theta in thetas)
+
+
+def _backward_layers(count: int | None) -> tuple[str, ...]:
+    """Return which layers rotate where every fourth, counted back from the last, does not."""
+    return tuple(ROPE if back % 4 else NO_ROPE for back in reversed(range(count or 0)))
+
+
+def _rescaled_layers(reading: Reading, count: int | None) -> tuple[str, ...]:
+    """Return which layers a rule is for, by `rope_scaling_layers`; nothing if it is for all."""
+    path, listed = reading.entries.path(RESCALED), reading.entries.mapping.get(RESCALED)
+    if listed is None or count is None:
+        return ()
+    allowed = range(count)
+    if not isinstance(listed, list) or any(
+        type(one) is not int or one not in allowed for one in listed
+    ):
+        raise ValueError(
+            f"{path} must be a list of layers, from 0 to {count - 1}; got {_shown(listed)}"
+        )
+    scaled = {*listed}
+    return tuple("scaled" if number in scaled else "unscaled" for number in allowed)
+
+
+def _listed_thetas(reading: Reading) -> list[float]:
+    """Return the base of each layer, 0 where it does not rotate; nothing if none is listed."""
+    entries = reading.entries
+    path, listed = entries.path(THETAS), entries.mapping.get(THETAS)
+    if listed is None or (reading.known and reading.kind not in (*BY_LAYER, *BACKWARD)):
+        return []
+    if not isinstance(listed, list):
+        raise TypeError(f"{path} must be a list of numbers; got {_shown(listed)}")
+    _check_count(reading, path, listed)
+    each = Entries({str(i): one for i, one in enumerate(listed)}, f"{path}.")
+    thetas = [each.required_number(str(i), least=0) for i in range(len(listed))]
+    for number, theta in enumerate(thetas):
+        if 0 < theta <= 1:
+            raise ValueError(f"{path}.{number} must be 0 or a number above 1; got {theta:g}")
+    return thetas
+
+
+def _named_sections(
+    reading: Reading, main: Section, named: tuple[str, ...]
+) -> dict[str | None, Section | None]:
+    """Return the settings by the names that layers have: `named_layers` says which."""
+    thetas = [] if reading.kind in BACKWARD else _listed_thetas(reading)
+    bases = dict(zip(named, thetas, strict=False))
+    own = main.entries.mapping
+    sections: dict[str | None, Section | None] = {}
+    for name in sorted({*named}, key=lambda name: (name == NO_ROPE, named.index(name))):
+        if name == NO_ROPE:
+            sections[name] = None
+        elif name in bases:
+            sections[name] = Section(Entries({**own, BASE: bases[name]}, main.entries.place), True)
+        elif name == "unscaled":
+            sections[name] = Section(Entries({key: own[key] for key in main.entries.given([BASE])}))
+        else:
+            sections[name] = main
+    return sections if len(sections) > 1 else {None: next(iter(sections.values()))}
 
 
 def _note_unread(reading: Reading, keys: Collection[str], why: str) -> None:
@@ -362,7 +458,7 @@ def layer_count(reading: Reading) -> int | None:
 
 def is_about_layers_that_count(layers: Mapping[str | None, Section | None]) -> bool:
     """Say whether layers differ by their number alone: whether it is counted among the gaps."""
-    return "no_rope" in layers
+    return NO_ROPE in layers
 
 
 def chosen_layers(

@@ -19,7 +19,7 @@ from posenc.config.families import (
 )
 from posenc.config.gguf import ARCHITECTURE, configuration
 from posenc.config.head import Head, head_of
-from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, refuse_strangers
+from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL, refuse_strangers
 from posenc.config.layers import (
     Reading,
     Section,
@@ -31,6 +31,7 @@ from posenc.config.layers import (
     text_of,
 )
 from posenc.config.rule import Rule, promised_length, rule_of
+from posenc.config.spellings import usual
 from posenc.config.stack import Stack, stack_of, window_of
 
 # What is said of a model type that is not known, on standard error as well.
@@ -65,7 +66,7 @@ class Found(NamedTuple):
 def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     """Return what a configuration says about one type of layers."""
     notes: list[str] = []
-    entries = text_of(_translated(Entries(config), notes), notes)
+    entries = usual(text_of(_translated(Entries(config), notes), notes), notes)
     kind = entries.text("model_type")
     kind = SAME.get(kind or "", kind)
     defaults = defaults_of(kind)
@@ -143,6 +144,12 @@ def _layout(reading: Reading, head: Head) -> str | None:
     for key in entries.given(["rope_interleave", "rope_interleaved"]):
         given = "interleaved" if entries.flag(key, False) else "half"
         layout = agreed({entries.path(key): given, "the layout": layout})
+    if TRADITIONAL in entries:
+        given = "interleaved" if entries.flag(TRADITIONAL, False) else "half"
+        if given != layout:
+            reading.notes.append(
+                f'{TRADITIONAL} is about mlx-lm alone, which takes the layout "{given}" by it.'
+            )
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":

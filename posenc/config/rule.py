@@ -15,6 +15,7 @@ from posenc.config.keys import (
     BASES,
     CHUNKS,
     COMMON,
+    EXTRAPOLATION,
     LENGTHS,
     OF_YARN,
     RATIO,
@@ -22,6 +23,7 @@ from posenc.config.keys import (
     SAME_LENGTHS,
     SCALE,
     STEPS,
+    TELECHAT,
     TRAINED,
     type_of,
 )
@@ -165,8 +167,9 @@ def _original(reading: Reading, entries: Entries, length: int | None) -> int | N
     places = [(outer, ORIGINAL), (outer, TRAINED), (entries, ORIGINAL)]
     original: int | None = agreed({x.path(key): x.integer(key, least=2) for x, key in places})
     if original is not None and length is not None and length < original:
-        raise ValueError(
-            f"{outer.path(LENGTHS[0])} must be at least {ORIGINAL}, {original}; got {length}"
+        reading.notes.append(
+            f"{ORIGINAL} is {original}, more than {LENGTHS[0]}, {length}. transformers takes the"
+            " first for the length before the rule was applied."
         )
     return original
 
@@ -300,7 +303,7 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     trained = _required_length(reading, original or promised, "yarn")
     _note_missing(reading, original, trained)
     left_open = "factor" in entries.mapping and "factor" not in entries  # null
-    factor = promised / trained if left_open and promised else _factor(entries)
+    factor = max(promised / trained, 1.0) if left_open and promised else _factor(entries)
     length = round(factor * trained)
     if promised not in (None, trained, length):
         reading.notes.append(
@@ -320,6 +323,10 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         reading.notes.append(
             "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled."
             " transformers does not read it."
+        )
+    if entries.number(EXTRAPOLATION, least=0) not in (None, 1):
+        raise ValueError(
+            f"{entries.path(EXTRAPOLATION)} must be 1; got {_shown(entries.mapping[EXTRAPOLATION])}"
         )
     attention, softmax = _yarn_factors(reading, entries, head, factor)
     attn = entries.number(ATTN, least=0, above=True)
@@ -353,6 +360,12 @@ def _yarn_factors(
         )
         if mscale or everywhere:
             notes.append("mscale and mscale_all_dim give way to attention_factor.")
+    elif TELECHAT in (entries.text("rope_type"), entries.text("type")):
+        given = yarn_temperature(factor, mscale=0.7)
+        notes.append(
+            "TeleChat3's factor is 1 + 0.07 ln factor (vLLM, telechat3_scaling_rope.py); mlx-lm"
+            f" 0.32.2 takes YaRN's, {yarn_temperature(factor):.10g}."
+        )
     elif mscale and everywhere:
         given = yarn_temperature(factor, mscale=mscale)
         given /= yarn_temperature(factor, mscale=everywhere)
@@ -385,7 +398,7 @@ def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -
     _note_missing(reading, original, trained)
     factor = entries.number("factor", least=1)
     if factor is None:
-        factor = _required_length(reading, rule.length, "longrope") / trained
+        factor = max(_required_length(reading, rule.length, "longrope") / trained, 1.0)
     pairs = head.rotary_d // 2
     scales = {
         key: entries.number(key, least=0, above=True) for key in ("short_mscale", "long_mscale")

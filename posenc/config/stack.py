@@ -19,12 +19,14 @@ from posenc.config.families import (
 from posenc.config.keys import LAYERS, LOCAL_WINDOW
 from posenc.config.layers import (
     LINEAR,
+    ROPE,
     Reading,
     Section,
     is_about_layers_that_count,
     layer_count,
     listed_gaps,
     listed_types,
+    named_layers,
 )
 from posenc.layers import RULES
 
@@ -48,8 +50,13 @@ def stack_of(
     asked: str | None,
 ) -> Stack:
     """Return the numbers of the layers that a section is about."""
-    kinds = _kinds(reading)
+    kinds, named = _kinds(reading), named_layers(reading)
     rotates = (layers[chosen] is not None) if reading.known else None
+    if named and chosen is not None:
+        meant = tuple(number for number, name in enumerate(named) if name == chosen)
+        return Stack(
+            rotates, meant if reading.known else None, _within(reading, kinds, meant), len(named)
+        )
     if kinds is None:
         return Stack(rotates, None, None, layer_count(reading))
     labels, gaps = LABELS.get(reading.kind or "", {}), _gaps(reading, len(kinds))
@@ -58,13 +65,25 @@ def stack_of(
         if chosen is None:
             return kind not in STILL and asked in (None, kind)
         if is_about_layers_that_count(layers):
-            return gaps[number] == (chosen == "rope")
+            return gaps[number] == (chosen == ROPE)
         return labels.get(kind, kind) == chosen
 
     meant = tuple(number for number, kind in enumerate(kinds) if is_meant(number, kind))
-    within = {SLIDING} if window_of(reading, SLIDING) is not None else set()
-    windowed = tuple(number for number in meant if kinds[number] in within)
-    return Stack(rotates, meant if reading.known else None, windowed, len(kinds))
+    return Stack(
+        rotates, meant if reading.known else None, _within(reading, kinds, meant), len(kinds)
+    )
+
+
+def _within(
+    reading: Reading, kinds: tuple[str, ...] | None, meant: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return which of the layers attend in a window, None if their types are not known."""
+    if kinds is None:
+        return None
+    has_window = window_of(reading, SLIDING) is not None
+    return tuple(
+        number for number in meant if has_window and kinds[number : number + 1] == (SLIDING,)
+    )
 
 
 def window_of(reading: Reading, layer_type: str | None) -> int | None:

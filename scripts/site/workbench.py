@@ -21,9 +21,9 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from posenc import _arguments
+from posenc import _arguments, _console
 from posenc import layers as below
-from posenc.config import entries, explain, families, head, keys, layers, reading, stack
+from posenc.config import entries, explain, families, head, keys, layers, reading, spellings, stack
 from posenc.rotary import scaling
 from scripts.book import configurations
 
@@ -36,6 +36,8 @@ MODULES = {
         "GAPPED": below.GAPPED,
         "LINEAR": layers.LINEAR,
         "MOST": layers.MOST,
+        "NO_ROPE": layers.NO_ROPE,
+        "ROPE": layers.ROPE,
         "TYPES": layers.TYPES,
         "ROTATING": layers.ROTATING,
         "RULES": below.RULES,
@@ -50,12 +52,20 @@ MODULES = {
         "SLIP": entries.SLIP,
     },
     "reading": {"UNKNOWN": reading.UNKNOWN},
+    "spellings": {
+        "FULL": spellings.FULL,
+        "GROK": spellings.GROK,
+        "NUMBERED": spellings.NUMBERED,
+        "RULED": spellings.RULED,
+        "SHARES_BY_LAYER": spellings.SHARES_BY_LAYER,
+    },
     "stack": {"FULL": stack.FULL, "SLIDING": stack.SLIDING, "STILL": stack.STILL},
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,
         "LARGE": explain.LARGE,
         "EXTENSIBLE": explain.EXTENSIBLE,
+        "REPORT": _console.REPORT,
     },
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }

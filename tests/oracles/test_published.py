@@ -145,7 +145,6 @@ FAULTS: list[tuple[str, str, Any, str]] = [
     # contradictory
     ("code-llama", "rope_parameters", {"rope_theta": 5e5}, "rope_theta"),
     ("llama-3.1", "rope_scaling.type", "yarn", "rope_scaling.type"),
-    ("llama-3.1", "max_position_embeddings", 4096, "max_position_embeddings"),
     ("phi-3.5", "rope_scaling.original_max_position_embeddings", 8192, "original_max_position"),
     ("redpajama", "partial_rotary_factor", 0.25, "partial_rotary_factor"),
     ("deepseek-v2-lite", "head_dim", 100, "head_dim"),
@@ -154,7 +153,6 @@ FAULTS: list[tuple[str, str, Any, str]] = [
     # missing
     ("llama-3.1", "rope_scaling.high_freq_factor", GONE, "rope_scaling.high_freq_factor"),
     ("llama-3.2", "rope_scaling.factor", GONE, "rope_scaling.factor"),
-    ("internlm2.5", "rope_theta", GONE, "rope_theta"),
     ("internlm2.5", "max_position_embeddings", GONE, "max_position_embeddings"),
     ("phi-4-mini", "rope_scaling.long_factor", GONE, "rope_scaling.long_factor"),
     ("mixtral", "num_attention_heads", GONE, "head_dim"),

@@ -656,7 +656,6 @@ BAD: list[tuple[Config, str]] = [
     (scaled({"mrope_section": 32}), "mrope_section must be a list of integers; got 32"),
     (scaled({"mrope_section": [32, "0"]}), "mrope_section.1 must be an integer, 0 or more"),
     # Lengths
-    (scaled(YARN, max_position_embeddings=2048), "max_position_embeddings must be at least"),
     (scaled(LONGROPE) | {ORIGINAL: 2048}, "and rope_scaling.original_max_position_embeddings must"),
     (scaled(YARN, max_position_embeddings=4096.5), "max_position_embeddings must be an integer"),
     (scaled(YARN, max_position_embeddings=0), "max_position_embeddings must be an integer, 1"),

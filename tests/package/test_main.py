@@ -22,6 +22,7 @@ import pytest
 
 from posenc import dynamic_frequencies, frequencies, read_config, similarity, sinusoidal_encoding
 from posenc.__main__ import main
+from posenc._console import REPORT
 
 Config = dict[str, Any]
 
@@ -167,7 +168,7 @@ def test_a_healthy_model_gives_status_0_and_a_report(diagnose: Run) -> None:
     status, output, error = diagnose("healthy")
     assert (status, error) == (0, "")
     assert output.startswith("GPTModel: ")
-    assert output.endswith("0 ill, 0 undetermined, of 6 questions.\n")
+    assert output.endswith("0 ill, 0 undetermined, of 6 questions.\n\n" + REPORT + "\n")
     assert diagnose("Zoo.small")[0] == 0
     assert diagnose("instance")[0] == 0
 
@@ -175,7 +176,7 @@ def test_a_healthy_model_gives_status_0_and_a_report(diagnose: Run) -> None:
 def test_an_undetermined_answer_gives_status_2(diagnose: Run) -> None:
     status, output, error = diagnose("layer")
     assert (status, error) == (2, "")
-    assert output.endswith("0 ill, 1 undetermined, of 6 questions.\n"), output
+    assert output.endswith("0 ill, 1 undetermined, of 6 questions.\n\n" + REPORT + "\n"), output
 
 
 @pytest.mark.slow
@@ -197,7 +198,7 @@ def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
     status, output, _ = diagnose(*asked, "40")
     assert status == 1
     assert "3 of 4 pairs meet angles that they were never trained on." in words(output)
-    assert output.endswith("1 ill, 0 undetermined, of 7 questions.\n")
+    assert output.endswith("1 ill, 0 undetermined, of 7 questions.\n\n" + REPORT + "\n")
     assert "base 10,000" in output
     assert "base 100," in diagnose(*asked, "40", "--base", "100")[1]
     assert diagnose(*asked, "80")[0] == 0
@@ -351,6 +352,12 @@ def explain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         return status, *capsys.readouterr()
 
     return run
+
+
+def test_an_answer_ends_with_where_to_report_it_as_wrong(explain: Run) -> None:
+    assert explain(PLAIN)[1].endswith(f"\n\n{REPORT}\n")
+    assert json.loads(explain(PLAIN, "--json")[1])["report"] == REPORT
+    assert "## Report something wrong" in Path("CONTRIBUTING.md").read_text("utf-8")
 
 
 def layers_of(explain: Run, config: Config, *options: str) -> Any:

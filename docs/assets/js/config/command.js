@@ -4,6 +4,7 @@ import { frequenciesOf, readConfig } from "./config.js";
 import { load } from "./entries.js";
 import { explained, worded } from "./explain.js";
 import { Refusal, dumps, oneLine } from "./python.js";
+import { explain } from "./tables.js";
 
 export const [HEALTHY, ILL, COULD_NOT_TELL] = [0, 1, 2]; // exit statuses
 export const FILE = "config.json"; // the name under which the text is read
@@ -41,8 +42,9 @@ export function answered(text, length) {
 }
 
 /** The words that the command prints. */
-export const printout = ({ layers }) => layers.map((one) => worded(FILE, one)).join("\n\n");
+export const printout = ({ layers }) =>
+  [...layers.map((one) => worded(FILE, one)), explain.REPORT].join("\n\n");
 
 /** The JSON that it prints with --json. */
 export const json = ({ layers, status }) =>
-  dumps({ path: FILE, status: BigInt(status), layers }, 1);
+  dumps({ path: FILE, status: BigInt(status), layers, report: explain.REPORT }, 1);

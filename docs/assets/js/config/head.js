@@ -6,7 +6,7 @@ import { typeOf } from "./keys.js";
 import { Refusal, general, shown, truncated } from "./python.js";
 import { families, head as limits, keys } from "./tables.js";
 
-const { DOUBLED, LATENTS, SHARE, TAILS, WIDE, WIDTH } = families;
+const { DOUBLED, LATENTS, SHARE, SIZES, TAILS, WIDE, WIDTH } = families;
 const { HEADS, HIDDEN, LATENT, SHARES, WIDTHS } = keys;
 
 const partOf = (d, share) => truncated(Number(d) * share);
@@ -74,7 +74,7 @@ function latentHead(reading, section, latent) {
   }
   const width = entries.integer(WIDTH);
   const share = shareOf(reading, section);
-  if (width !== null && ![latent, both, quotientOf(reading)].some((one) => one == width)) {
+  if (width !== null && ![latent, rest, both, quotientOf(reading)].some((one) => one == width)) {
     throw new Refusal(`${path} and ${entries.path(WIDTH)} must agree; got ${latent} and ${width}`);
   }
   if (share !== null && share !== 1 && partOf(width ?? both, share) !== latent) {
@@ -120,17 +120,38 @@ function checkWidth(name, d) {
 }
 
 /** The width of the model divided by the number of heads, if both are given. */
-function quotientOf({ entries, kind }) {
+function quotientOf(reading) {
+  const [hidden, heads] = givenSizes(reading);
+  return hidden === null || heads === null ? null : dividedBy(reading, hidden, heads);
+}
+
+/** The width of the model and the number of heads, as they are given. */
+function givenSizes({ entries }) {
   const one = (keys) => agreed(keys.map((key) => [entries.path(key), entries.integer(key)]));
-  const [hidden, heads] = [one(HIDDEN), one(HEADS)];
-  const times = DOUBLED.includes(kind) ? 2 : 1;
-  return hidden === null || heads === null ? null : (times * Number(hidden)) / Number(heads);
+  return [one(HIDDEN), one(HEADS)];
+}
+
+const dividedBy = ({ kind }, hidden, heads) =>
+  ((DOUBLED.includes(kind) ? 2 : 1) * Number(hidden)) / Number(heads);
+
+/** The quotient, with the sizes of the model type where neither is given. */
+function completedQuotient(reading) {
+  let [hidden, heads] = givenSizes(reading);
+  const usual = SIZES.find(([, , kinds]) => kinds.includes(reading.kind));
+  if (usual && hidden === null && heads === null) {
+    [hidden, heads] = usual;
+    reading.notes.push(
+      `${HIDDEN[0]} and ${HEADS[0]} are not given. transformers takes ${hidden} and ${heads} for` +
+        " this model type.",
+    );
+  }
+  return hidden === null || heads === null ? null : dividedBy(reading, hidden, heads);
 }
 
 /** The quotient, which must be an integer. */
 function divided(reading) {
   const { entries } = reading;
-  const quotient = quotientOf(reading);
+  const quotient = completedQuotient(reading);
   if (quotient === null) {
     const path = entries.path(WIDTH);
     throw new Refusal(`${path} must be given, or hidden_size and num_attention_heads; got none`);

@@ -1,16 +1,18 @@
 // posenc/config/layers.py: which part of a configuration is about which layers. Layers that are
 // all alike have the name null, and layers that do not rotate the section null.
 
-import { Entries, agreed } from "./entries.js";
+import { Entries, agreed, listed } from "./entries.js";
 import { refuseStrangers, typeOf } from "./keys.js";
 import { alike } from "./nearest.js";
-import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
+import { Refusal, equals, general, isMissing, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, AXES, AXIAL, BASE, LABELS, LOCAL, PARAMETERS, SAME, SCALED_WINDOWS } = families;
+const { ASKING, AXES, AXIAL, BACKWARD, BASE, BY_LAYER, LABELS, LOCAL, PARAMETERS } = families;
+const { RESCALING, ROTATING_WIDTHS, SAME, SCALED_WINDOWS } = families;
 const { SWITCHED, UNROTATED, UNSCALED_WINDOWS, WINDOW, WINDOWS } = families;
-const { GAPPED, WINDOWED } = words;
-const { COMPRESSED, COUNTS, GAPS, LOCALS, ROTARY, SCHEMES, TEXTS, THINKER } = keys;
+const { GAPPED, NO_ROPE, ROPE, WINDOWED } = words;
+const { COMPRESSED, COUNTS, GAPS, HIDDEN, LOCALS, RESCALED, ROTARY, SCHEMES } = keys;
+const { TEXTS, THETAS, THINKER } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
 /** The settings of one type of layers; `apart` if they have a base of their own, `baseGiven` if that
@@ -95,6 +97,14 @@ export function refuseOthers(reading) {
         " rotates.",
     );
   }
+  const width = ROTATING_WIDTHS.get(kind) ?? null;
+  const hidden = width && entries.integer(HIDDEN[0]);
+  if (hidden !== width) {
+    throw new Refusal(
+      `${entries.path(HIDDEN[0])} must be ${width}, as in the model of type ${shown(kind)} that` +
+        ` rotates, not one with ALiBi; got ${hidden === null ? "none" : hidden}`,
+    );
+  }
   if (!known && !entries.given(ROTARY).length) {
     throw new Refusal(
       "config must have rotary positions, and a key such as rope_theta; got none, and model type" +
@@ -140,6 +150,9 @@ export function layersOf(reading) {
   }
   const main = section(merged(entries));
   if (LABELS.has(kind)) return compressed(reading, main);
+  const named = namedLayers(reading);
+  if (named.length) return namedSections(reading, main, named);
+  if (BACKWARD.includes(kind)) return namedSections(reading, main, [ROPE, NO_ROPE]);
   const local = localBase(reading);
   if (local !== null || defaults.has(LOCAL)) {
     const rule = SCALED_WINDOWS.includes(kind) ? main.entries : new Entries(new Map());
@@ -155,9 +168,87 @@ export function layersOf(reading) {
   if (WINDOWED.includes(kind) && hasWindow) return byWindow(null, main);
   if (!hasGaps(reading)) return new Map([[null, main]]);
   return new Map([
-    ["rope", main],
-    ["no_rope", null],
+    [ROPE, main],
+    [NO_ROPE, null],
   ]);
+}
+
+/** The name of each layer's settings where a key tells layers apart, else nothing. */
+export function namedLayers(reading) {
+  const { kind, known } = reading;
+  const isBackward = BACKWARD.includes(kind);
+  if (known && !isBackward && !BY_LAYER.includes(kind)) {
+    noteUnread(reading, [THETAS], "All its layers that rotate have one base.");
+  }
+  if (known && !RESCALING.includes(kind)) {
+    noteUnread(reading, [RESCALED], "A rule is for all its layers.");
+  }
+  const count = layerCount(reading);
+  if (RESCALING.includes(kind)) return rescaledLayers(reading, count);
+  const thetas = listedThetas(reading);
+  if (isBackward) {
+    if (thetas.length) return thetas.map((theta) => (theta ? ROPE : NO_ROPE));
+    const all = [...Array(Number(count ?? 0)).keys()].reverse();
+    return all.map((back) => (back % 4 ? ROPE : NO_ROPE));
+  }
+  const several = new Set(thetas.filter((theta) => theta)).size > 1;
+  const nameOf = (theta) => (several ? `${BASE} ${general(theta, 15)}` : ROPE);
+  return thetas.map((theta) => (theta ? nameOf(theta) : NO_ROPE));
+}
+
+/** Which layers a rule is for, by `rope_scaling_layers`; nothing if it is for all. */
+function rescaledLayers({ entries }, count) {
+  const listed = entries.mapping.get(RESCALED);
+  if (isMissing(listed) || count === null) return [];
+  const isLayer = (one) => typeof one === "bigint" && one >= 0n && one < count;
+  if (!Array.isArray(listed) || !listed.every(isLayer)) {
+    const allowed = `a list of layers, from 0 to ${count - 1n}`;
+    throw new Refusal(`${entries.path(RESCALED)} must be ${allowed}; got ${shown(listed)}`);
+  }
+  const scaled = new Set(listed.map(Number));
+  const all = [...Array(Number(count)).keys()];
+  return all.map((number) => (scaled.has(number) ? "scaled" : "unscaled"));
+}
+
+/** The base of each layer, 0 where it does not rotate; nothing if none is listed. */
+function listedThetas(reading) {
+  const { entries, kind, known } = reading;
+  const given = entries.mapping.get(THETAS);
+  if (isMissing(given) || (known && ![...BY_LAYER, ...BACKWARD].includes(kind))) return [];
+  const path = entries.path(THETAS);
+  if (!Array.isArray(given)) {
+    throw new Refusal(`${path} must be a list of numbers; got ${shown(given)}`);
+  }
+  checkCount(reading, path, given);
+  const each = listed(given, `${path}.`);
+  const thetas = given.map((_, n) => each.requiredNumber(String(n), { least: 0 }));
+  for (const [n, theta] of thetas.entries()) {
+    if (theta <= 0 || theta > 1) continue;
+    throw new Refusal(`${path}.${n} must be 0 or a number above 1; got ${general(theta)}`);
+  }
+  return thetas;
+}
+
+/** The settings by the names that layers have. */
+function namedSections(reading, main, named) {
+  const thetas = BACKWARD.includes(reading.kind) ? [] : listedThetas(reading);
+  const bases = new Map(thetas.map((theta, n) => [named[n], theta]));
+  const { mapping, place } = main.entries;
+  const sectionOf = (name) => {
+    if (name === NO_ROPE) return null;
+    if (bases.has(name)) {
+      return section(new Entries(new Map([...mapping, [BASE, bases.get(name)]]), place), true);
+    }
+    const plain = main.entries.has(BASE) ? [[BASE, mapping.get(BASE)]] : [];
+    return name === "unscaled" ? section(new Entries(new Map(plain))) : main;
+  };
+  const names = [...new Set(named)];
+  const ordered = [
+    ...names.filter((name) => name !== NO_ROPE),
+    ...names.filter((name) => name === NO_ROPE),
+  ];
+  if (ordered.length === 1) return new Map([[null, sectionOf(ordered[0])]]);
+  return new Map(ordered.map((name) => [name, sectionOf(name)]));
 }
 
 const byWindow = (full, sliding) =>

@@ -7,24 +7,25 @@ import { refuseStrangers } from "./keys.js";
 import { chosenLayers, completed, layersOf, refuseAxes, refuseOthers, textOf } from "./layers.js";
 import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
+import { usual } from "./spellings.js";
 import { stackOf, windowOf } from "./stack.js";
 import { families, keys, reading as texts } from "./tables.js";
 
-const { BASE, META, META_RULE, SAME, WIDTH } = families;
-const { NONE, PARAMS, SCALED, SECTIONS } = keys;
+const { BASE, META, META_RULE, SAME, UNROTATED, WIDTH } = families;
+const { NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
 export function read(config, layerType) {
   const notes = [];
-  const part = textOf(translated(new Entries(config), notes), notes);
+  const part = usual(textOf(translated(new Entries(config), notes), notes), notes);
   const named = part.text("model_type");
   const kind = SAME.get(named) ?? named;
   const defaults = defaultsOf(kind);
   const known = defaults !== null;
   const given = { entries: part, kind, defaults: defaults ?? new Map(), known, notes };
   refuseAxes(given);
-  refuseStrangers(part);
+  if (!UNROTATED.includes(kind)) refuseStrangers(part);
   refuseOthers(given);
   const reading = completed(given);
   const { entries } = reading;
@@ -88,6 +89,14 @@ function layoutIn({ entries, kind, notes }, head) {
       [entries.path(key), interleaved(key)],
       ["the layout", layout],
     ]);
+  }
+  if (entries.has(TRADITIONAL)) {
+    const given = interleaved(TRADITIONAL);
+    if (given !== layout) {
+      notes.push(
+        `${TRADITIONAL} is about mlx-lm alone, which takes the layout "${given}" by it.`,
+      );
+    }
   }
   if (layout === null && head.latent) {
     notes.push("The layout depends on the model type, which is not known here.");

@@ -7,8 +7,8 @@ import { longropeTemperature, yarnTemperature } from "./scaling.js";
 import { entries as limits, families, keys, scaling } from "./tables.js";
 
 const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH } = families;
-const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, LENGTHS, OF_YARN, RATIO, RULES } = keys;
-const { SAME_LENGTHS, SCALE, STEPS, TRAINED } = keys;
+const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
+const { RATIO, RULES, SAME_LENGTHS, SCALE, STEPS, TELECHAT, TRAINED } = keys;
 const ABOVE_ZERO = { least: 0, above: true };
 const ABOVE_ONE = { least: 1, above: true };
 
@@ -140,7 +140,7 @@ export function promisedLength(entries) {
 }
 
 /** The length before the context was extended. */
-function originalOf({ entries: outer }, entries, length) {
+function originalOf({ entries: outer, notes }, entries, length) {
   const original = agreed(
     [
       [outer, ORIGINAL],
@@ -149,8 +149,10 @@ function originalOf({ entries: outer }, entries, length) {
     ].map(([one, key]) => [one.path(key), one.integer(key, { least: 2 })]),
   );
   if (original !== null && length !== null && length < original) {
-    const path = outer.path(LENGTHS[0]);
-    throw new Refusal(`${path} must be at least ${ORIGINAL}, ${original}; got ${length}`);
+    notes.push(
+      `${ORIGINAL} is ${original}, more than ${LENGTHS[0]}, ${length}. transformers takes the` +
+        " first for the length before the rule was applied.",
+    );
   }
   return original;
 }
@@ -285,7 +287,9 @@ function readYarn(reading, entries, head, rule) {
   noteMissing(reading, original, trained);
   const isLeftOpen = entries.mapping.has("factor") && !entries.has("factor"); // null
   const factor =
-    isLeftOpen && promised !== null ? Number(promised) / Number(trained) : factorOf(entries);
+    isLeftOpen && promised !== null
+      ? Math.max(Number(promised) / Number(trained), 1)
+      : factorOf(entries);
   const length = rounded(factor * Number(trained));
   if (![null, trained, length].includes(promised)) {
     reading.notes.push(
@@ -308,6 +312,10 @@ function readYarn(reading, entries, head, rule) {
       "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled. transformers does" +
         " not read it.",
     );
+  }
+  if (![null, 1].includes(entries.number(EXTRAPOLATION, { least: 0 }))) {
+    const value = shown(entries.mapping.get(EXTRAPOLATION));
+    throw new Refusal(`${entries.path(EXTRAPOLATION)} must be 1; got ${value}`);
   }
   const [attentionFactor, softmaxFactor] = yarnFactors(reading, entries, head, factor);
   const attn = entries.number(ATTN, ABOVE_ZERO);
@@ -334,6 +342,12 @@ function yarnFactors({ notes }, entries, head, factor) {
         " TensorRT-LLM (PR 16379), and mlx-lm 0.32.2 does not read it.",
     );
     if (mscale || everywhere) notes.push("mscale and mscale_all_dim give way to attention_factor.");
+  } else if (["rope_type", "type"].some((key) => entries.text(key) === TELECHAT)) {
+    given = yarnTemperature(factor, 0.7);
+    notes.push(
+      "TeleChat3's factor is 1 + 0.07 ln factor (vLLM, telechat3_scaling_rope.py); mlx-lm" +
+        ` 0.32.2 takes YaRN's, ${general(yarnTemperature(factor), 10)}.`,
+    );
   } else if (mscale && everywhere) {
     given = yarnTemperature(factor, mscale) / yarnTemperature(factor, everywhere);
     notes.push(
@@ -369,7 +383,7 @@ function readLongrope(reading, entries, head, { length }) {
   noteMissing(reading, original, trained);
   const factor =
     entries.number("factor", { least: 1 }) ??
-    Number(needed(reading, length, "longrope")) / Number(trained);
+    Math.max(Number(needed(reading, length, "longrope")) / Number(trained), 1);
   const pairs = Number(head.rotaryD / 2n);
   const read = (key) => [entries.path(key), entries.number(key, ABOVE_ZERO)];
   const scales = ["short_mscale", "long_mscale"].map(read);

@@ -1,6 +1,6 @@
 // posenc/config/stack.py: which layers settings are about, by number, and which have a window.
 
-import { layerCount, listedGaps, listedTypes } from "./layers.js";
+import { layerCount, listedGaps, listedTypes, namedLayers } from "./layers.js";
 import { families, keys, layers as words, stack } from "./tables.js";
 
 const { LABELS, LATER_WINDOWS, MIXED, NARROW, PERIODS, SCALED_WINDOWS, WIDE_WINDOW } = families;
@@ -12,24 +12,39 @@ const { FULL, SLIDING, STILL } = stack;
     it is not known. */
 export function stackOf(reading, layers, chosen, asked) {
   const kinds = kindsOf(reading);
+  const named = namedLayers(reading);
   const rotates = reading.known ? layers.get(chosen) !== null : null;
+  if (named.length && chosen !== null) {
+    const meant = [...named.keys()].filter((number) => named[number] === chosen);
+    return {
+      rotates,
+      layers: reading.known ? meant.map(BigInt) : null,
+      windowed: withinWindow(reading, kinds, meant),
+      count: BigInt(named.length),
+    };
+  }
   if (kinds === null) return { rotates, layers: null, windowed: null, count: layerCount(reading) };
   const labels = LABELS.get(reading.kind) ?? new Map();
   const gaps = gapsOf(reading, kinds.length);
   const isMeant = (kind, number) => {
     if (chosen === null) return !STILL.includes(kind) && (asked === null || asked === kind);
-    if (layers.has("no_rope")) return gaps[number] === (chosen === "rope");
+    if (layers.has(words.NO_ROPE)) return gaps[number] === (chosen === words.ROPE);
     return (labels.get(kind) ?? kind) === chosen;
   };
   const meant = [...kinds.keys()].filter((number) => isMeant(kinds[number], number));
-  const hasWindow = windowOf(reading, SLIDING) !== null;
-  const windowed = meant.filter((number) => hasWindow && kinds[number] === SLIDING);
   return {
     rotates,
     layers: reading.known ? meant.map(BigInt) : null,
-    windowed: windowed.map(BigInt),
+    windowed: withinWindow(reading, kinds, meant),
     count: BigInt(kinds.length),
   };
+}
+
+/** Which of the layers attend in a window, null if their types are not known. */
+function withinWindow(reading, kinds, meant) {
+  if (kinds === null) return null;
+  const hasWindow = windowOf(reading, SLIDING) !== null;
+  return meant.filter((number) => hasWindow && kinds[number] === SLIDING).map(BigInt);
 }
 
 /** How many positions layers of a type attend to at most, or null if to all. */
