@@ -144,7 +144,7 @@ def _section(config: RotaryConfig, found: dict[str, Any]) -> dict[str, Any]:
     rule = dict(config._place.section.mapping)
     if found["wrong"]:
         rule = next(one for one in found["set"].values() if isinstance(one, dict))
-        rule = dict(rule.get(config.layer_type, rule))
+        rule = dict(rule.get(str(config.layer_type), rule))
     named = rule.pop("type", None)
     kind = rule.pop("rope_type", named) or "default"
     share = config.rotary_d / config.d
@@ -174,8 +174,8 @@ def _llama_cpp(
         kind, factor = rule["rope_type"], rule["factor"]
         if kind not in ("linear", "yarn"):
             said = (
-                f'llama.cpp has no option for rope_type "{kind}". Write what to set into config.json'
-                " and convert the model again."
+                f'llama.cpp has no option for rope_type "{kind}". Write what to set into'
+                " config.json and convert the model again."
             )
             return Serving(LLAMA_CPP, [], [said])
         options += [f"--rope-scaling {kind}", f"--rope-scale {factor:.15g}"]
@@ -227,8 +227,8 @@ NOTES = {
         "window": _WINDOW,
     },
     SGLANG: {
-        "rule": "SGLang 0.5.23 adds what is passed to the rope_parameters of the file; earlier"
-        " versions replaced them, and the base was lost if it was not passed.",
+        "rule": "SGLang 0.5.23 adds what is passed to the rope_parameters of the file. A version"
+        " that replaces them takes the base from here.",
         "length": "SGLang refuses a --context-length above the length that it derives from"
         " config.json.",
         "dynamic": f"SGLang 0.5.23 {_ONE_BASE}",
