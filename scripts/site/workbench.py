@@ -23,11 +23,16 @@ from mkdocs.structure.files import File, Files
 
 from posenc import _arguments
 from posenc import layers as below
-from posenc.config import entries, explain, families, head, keys, layers, reading, stack
+from posenc.config import entries, explain, families, head, keys, layers, reading, serving, stack
 from posenc.rotary import scaling
 from scripts.book import configurations
 
 FOLDER = "assets/js/config/"
+# Those of serving.py that are its own.
+SERVING = (
+    "BY_WINDOW", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS", "SGLANG",
+    "TRANSFORMERS", "VLLM",
+)  # fmt: skip
 # The constants of these modules, and of two others the few that their readers need.
 MODULES = {
     "families": vars(families),
@@ -57,6 +62,7 @@ MODULES = {
         "LARGE": explain.LARGE,
         "EXTENSIBLE": explain.EXTENSIBLE,
     },
+    "serving": {name: value for name, value in vars(serving).items() if name in SERVING},
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }
 NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}]*?)\s+\]")

@@ -24,6 +24,7 @@ from posenc import (
 )
 from posenc.config.entries import edits
 from posenc.config.keys import READ
+from posenc.config.serving import PROGRAMS
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, json_text, scripts
 from tests.oracles.test_published import FAULTS, config_of, planted
@@ -32,6 +33,7 @@ from tests.site.config_script import (
     Script,
     assert_same,
     command_answer,
+    command_serving,
     copy_scripts,
     running_script,
 )
@@ -82,6 +84,14 @@ def test_the_script_answers_what_the_command_answers(one: Configuration, script:
         theirs = command_answer(text, length)
         assert theirs.error is None
         assert_same(script(text, length), theirs)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.key)
+def test_the_script_starts_programs_as_the_command_does(one: Configuration, script: Script) -> None:
+    text = json_text(one.config)
+    for length in (2048, 200_000, 3_000_000):
+        for program in PROGRAMS:
+            assert script.serving(text, length, program) == command_serving(text, length, program)
 
 
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
