@@ -81,7 +81,7 @@ def run(arguments: Sequence[str] | None) -> int:
     command.add_argument(
         "path",
         metavar="PATH",
-        help="config.json, the folder that has it, a GGUF file, or - to read it",
+        help="config.json, the folder that has it, a GGUF or YAML file, or - to read it",
     )
     command.add_argument(
         "--length",

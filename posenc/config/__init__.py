@@ -14,12 +14,14 @@ keys.py      the keys that are read, and those that are refused
 layers.py    which part of it is about which layers
 stack.py     which layers that is, by number
 gguf.py      the header of a GGUF file, as a configuration
+training.py  YAML of training frameworks, as a configuration
 places.py    where it lies: a file, a folder, a cache
 head.py      the widths of a head and of what is rotated in it
 rule.py      the base, the lengths and the rule of the frequencies
 families.py  what is known about the model types of transformers
 entries.py   typed entries, each named in errors by where it stands
 explain.py   what a configuration does, in words and in numbers
+serving.py   what to start a program with, so that it serves the model at a length
 """
 
 from __future__ import annotations
@@ -172,9 +174,9 @@ def read_config(
 
     Args:
         config: the configuration as a mapping, or the path of its JSON file, of a folder that has
-            it as config.json, of a GGUF file, of a model in the Hub's cache, or of an adapter whose
-            base is a folder. Nothing is fetched. Of a model with text and images, the part about
-            text is read.
+            it as config.json, of a GGUF file, of YAML of a training framework (which needs PyYAML),
+            of a model in the Hub's cache, or of an adapter whose base is a folder. Nothing is
+            fetched. Of a model with text and images, the part about text is read.
         layer_type: of which layers, where they differ: a name in `layer_types` of the
             configuration, such as "sliding_attention"; or, where the configuration counts layers
             without rotation, "rope" or "no_rope". None for those with full attention, or those that

@@ -32,6 +32,8 @@ from posenc.config.layers import (
 )
 from posenc.config.rule import Rule, promised_length, rule_of
 from posenc.config.stack import Stack, stack_of, window_of
+from posenc.config.training import FORMAT
+from posenc.config.training import configuration as trained
 
 # What is said of a model type that is not known, on standard error as well.
 UNKNOWN = "which of its layers rotate, if any, is open. It is read as if all did, as in Llama."
@@ -109,9 +111,11 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
 
 
 def _translated(entries: Entries, notes: list[str]) -> Entries:
-    """Return the keys of config.json for those of GGUF, or of params.json as Meta publishes it."""
+    """Return the keys of config.json for those of GGUF, YAML, or Meta's params.json."""
     if ARCHITECTURE in entries:
         return Entries(configuration(entries, notes), entries.place)
+    if FORMAT in entries:
+        return Entries(trained(entries, notes), entries.place)
     is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries
