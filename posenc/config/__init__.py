@@ -14,6 +14,7 @@ keys.py      the keys that are read, and those that are refused
 layers.py    which part of it is about which layers
 stack.py     which layers that is, by number
 gguf.py      the header of a GGUF file, as a configuration
+diffusion.py the axes of a diffusion transformer
 training.py  YAML of training frameworks, as a configuration
 places.py    where it lies: a file, a folder, a cache
 head.py      the widths of a head and of what is rotated in it
@@ -60,8 +61,8 @@ class RotaryConfig:
     Attributes:
         scheme: the rule of the frequencies, as transformers names it: "default", "linear",
             "dynamic", "yarn", "longrope", "llama3" or "proportional"; "ntk" for a larger base,
-            "fixed-ntk" and "ntk-steps" for those of code that comes with weights; or "none" for
-            layers without rotation.
+            "fixed-ntk" and "ntk-steps" for those of code that comes with weights; "axial" for axes
+            of a diffusion transformer; or "none" for layers without rotation.
         d: width of one head; of its rotated part where that is a vector of its own, as in
             DeepSeek's latent attention.
         rotary_d: how many of the first dimensions are rotated; 0 if none.
@@ -212,6 +213,9 @@ def read_config(
 COMPUTED: dict[str, Callable[[RotaryConfig, int], NDArray[np.float64]]] = {
     NONE: lambda c, _: np.empty(0),
     "default": lambda c, _: frequencies(c.rotary_d, base=_base(c)),
+    "axial": lambda c, _: np.concatenate(
+        [frequencies(width, base=_base(c)) for width in c.settings["widths"]]
+    ),
     "linear": lambda c, _: interpolated_frequencies(c.rotary_d, c.factor, base=_base(c)),
     "ntk": lambda c, _: ntk_frequencies(c.rotary_d, c.factor, base=_base(c)),
     "fixed-ntk": lambda c, _: (

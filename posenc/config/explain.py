@@ -124,6 +124,8 @@ def _training(
 
 def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
     """Return the frequencies that the base alone gives."""
+    if config.scheme == "axial":
+        return config.frequencies()
     assert config.base is not None
     return frequencies(config.rotary_d, base=config.base)
 

@@ -79,11 +79,11 @@ SAME = {
 # modeling_llada.py. meta: params.json, as Meta publishes it; apply_scaling in its model.py. new:
 # modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as ntk_scaling_rope.py. openelm:
 # OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of mlx-lm. qwen: get_ntk_alpha and
-# rotate_half in modeling_qwen.py. litgpt, megatron and torchtune: see training.py.
+# rotate_half in modeling_qwen.py. litgpt, megatron and torchtune: training.py.
 REMOTE = {
     "chatglm": "interleaved", "llada": "half", "meta": "interleaved", "new": "half",
     "openelm": "half", "litgpt": "half", "megatron": "half", "torchtune": "interleaved",
-    "phi3small": "half", "qwen": "half",
+    "phi3small": "half", "qwen": "half", "diffusers": "interleaved",
 }  # fmt: skip
 
 BASE, LOCAL, SHARE = "rope_theta", "rope_local_base_freq", "partial_rotary_factor"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
+from posenc.config.diffusion import CLASS, axes
 from posenc.config.entries import Entries, agreed
 from posenc.config.families import (
     BASE,
@@ -111,11 +112,13 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
 
 
 def _translated(entries: Entries, notes: list[str]) -> Entries:
-    """Return the keys of config.json for those of GGUF, YAML, or Meta's params.json."""
+    """Return the keys of config.json for those of GGUF, YAML, diffusers or Meta's params.json."""
     if ARCHITECTURE in entries:
         return Entries(configuration(entries, notes), entries.place)
     if FORMAT in entries:
         return Entries(trained(entries, notes), entries.place)
+    if CLASS in entries and "model_type" not in entries:
+        return Entries(axes(entries, notes), entries.place)
     is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries

@@ -56,8 +56,11 @@ def serving(
         found: what `explained` says of each, at the length that is wanted.
 
     Raises:
-        ValueError: no length is given and the configuration promises none.
+        ValueError: no length is given and the configuration promises none, or it is one of a
+            diffusion transformer.
     """
+    if configs[0].scheme == "axial":
+        raise ValueError("--for must be left out with a diffusion transformer; got " + program)
     length = found[0]["asked_length"]
     if length is None:
         raise ValueError("--length must be given, as the configuration promises none; got none")

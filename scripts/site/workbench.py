@@ -23,7 +23,18 @@ from mkdocs.structure.files import File, Files
 
 from posenc import _arguments
 from posenc import layers as below
-from posenc.config import entries, explain, families, head, keys, layers, reading, serving, stack
+from posenc.config import (
+    diffusion,
+    entries,
+    explain,
+    families,
+    head,
+    keys,
+    layers,
+    reading,
+    serving,
+    stack,
+)
 from posenc.rotary import scaling
 from scripts.book import configurations
 
@@ -37,6 +48,7 @@ SERVING = (
 MODULES = {
     "families": vars(families),
     "keys": vars(keys),
+    "diffusion": vars(diffusion),
     "layers": {
         "GAPPED": below.GAPPED,
         "LINEAR": layers.LINEAR,

@@ -133,6 +133,11 @@ def test_without_a_length_one_must_be_given() -> None:
         served({"model_type": "llama", "head_dim": 64}, None, "vllm")
 
 
+def test_a_diffusion_transformer_is_served_by_none_of_them() -> None:
+    with pytest.raises(ValueError, match="left out with a diffusion transformer; got sglang"):
+        served({"_class_name": "FluxTransformer2DModel"}, 4096, "sglang")
+
+
 def test_what_is_set_stands_inside_the_part_about_text() -> None:
     config = {"model_type": "llava", "text_config": LLAMA}
     changes = overrides(config, 16384)

@@ -22,6 +22,7 @@ from posenc import (
     read_config,
     yarn_frequencies,
 )
+from posenc.config.diffusion import DIVIDED, LISTED, REASONS
 from posenc.config.entries import edits
 from posenc.config.keys import READ
 from posenc.config.serving import PROGRAMS
@@ -93,6 +94,21 @@ def test_the_script_starts_programs_as_the_command_does(one: Configuration, scri
     for length in (2048, 200_000, 3_000_000):
         for program in PROGRAMS:
             assert script.serving(text, length, program) == command_serving(text, length, program)
+
+
+@pytest.mark.parametrize("kind", [*LISTED, *DIVIDED, *REASONS, "Other", 4, ""])
+def test_diffusion_transformers_are_answered_alike(kind: object, script: Script) -> None:
+    others: list[dict[str, object]] = [
+        {},
+        {"attention_head_dim": 96, "num_layers": 3, "use_rotary_positional_embeddings": True},
+        {"attention_head_dim": 98, "axes_dims_rope": [16, 8.0]},
+        {"axes_dims_rope": [], "rope_axes_dim": [16, 7], "axes_dims": 4, "axes_dim_rope": [None]},
+        {"axes_dims_rope": [2, 4], "rope_theta": 1, "model_type": "diffusers", "head_dim": 8},
+        {"axes_dims_rope": [2, 6], "rope_theta": 3, "model_type": "diffusers", "head_dim": 8},
+    ]
+    for other in others:
+        text = json.dumps({"_class_name": kind} | other)
+        assert_same(script(text, 4096), command_answer(text, 4096))
 
 
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)

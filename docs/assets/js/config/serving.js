@@ -14,6 +14,9 @@ export const { PROGRAMS } = texts;
 
 /** What to start a program with: lines of a shell or of Python, none if nothing helps, and notes. */
 export function servingOf(program, configs, found) {
+  if (configs[0].scheme === "axial") {
+    throw new Refusal(`--for must be left out with a diffusion transformer; got ${program}`);
+  }
   const [{ asked_length: length, set_in: place }] = found;
   if (length === null) {
     throw new Refusal(
