@@ -144,30 +144,32 @@ def test_a_server_that_replaces_rope_parameters_loses_nothing(
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("key", ENTRIES)
-def test_the_parser_of_vllm_takes_the_line(key: str) -> None:
+def test_the_parser_of_vllm_takes_the_line() -> None:
     utilities = pytest.importorskip("vllm.engine.arg_utils")
     parser = utilities.EngineArgs.add_cli_args(
         importlib.import_module("vllm.utils.argparse_utils").FlexibleArgumentParser()
     )
-    said, length = served(config_of(key), 2, VLLM)
-    changes, _ = parsed(said) if said.lines else ({}, 0)
-    words = shlex.split("\n".join(said.lines).replace("\\\n", ""))[3:]
-    found = parser.parse_args(words)
-    assert not said.lines or (found.hf_overrides, found.max_model_len) == (changes, length)
+    for said, length in lines_for(VLLM):
+        found = parser.parse_args(words(said)[3:])
+        assert (found.hf_overrides, found.max_model_len) == (parsed(said)[0], length)
 
 
-@pytest.mark.parametrize("key", ENTRIES)
-def test_the_parser_of_sglang_takes_the_line(key: str) -> None:
+def test_the_parser_of_sglang_takes_the_line() -> None:
     arguments = pytest.importorskip("sglang.srt.server_args").ServerArgs
     parser = argparse.ArgumentParser()
     arguments.add_cli_args(parser)
-    said, length = served(config_of(key), 2, SGLANG)
-    if said.lines:
-        changes, _ = parsed(said)
-        words = shlex.split("\n".join(said.lines).replace("\\\n", ""))[3:]
-        found = parser.parse_args(words)
-        assert (json.loads(found.json_model_override_args), found.context_length) == (
-            changes,
-            length,
-        )
+    for said, length in lines_for(SGLANG):
+        found = parser.parse_args(words(said)[3:])
+        overrides = json.loads(found.json_model_override_args)
+        assert (overrides, found.context_length) == (parsed(said)[0], length)
+
+
+def words(said: Serving) -> list[str]:
+    """Return the words of a command, as a shell splits them."""
+    return shlex.split("\n".join(said.lines).replace("\\\n", ""))
+
+
+def lines_for(program: str) -> list[tuple[Serving, int]]:
+    """Return the line for each published configuration that has one, and the length."""
+    all_served = [served(config_of(key), 2, program) for key in ENTRIES]
+    return [(said, length) for said, length in all_served if said.lines]
