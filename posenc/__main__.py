@@ -21,6 +21,7 @@ from posenc._console import REPORT, Parser, one_line, printable, status_after_fl
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
 from posenc.config.reading import UNKNOWN
+from posenc.config.serving import PROGRAMS, serving
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -74,17 +75,24 @@ def run(arguments: Sequence[str] | None) -> int:
         description="Say what a configuration in the manner of transformers makes of the positions"
         " of a model, and what changes in longer sequences.",
         epilog="Exit status: 0 if nothing is known to be wrong, 1 if the length brings angles that"
-        " are new, 2 if the configuration cannot be read.",
+        " are new, 2 if the configuration cannot be read. With --for: 0 if there is a line to start"
+        " with, 1 if no setting helps.",
     )
     command.add_argument(
         "path",
         metavar="PATH",
-        help="config.json, the folder that has it, a GGUF file, or - to read it",
+        help="config.json, the folder that has it, a GGUF or YAML file, or - to read it",
     )
     command.add_argument(
         "--length",
         type=length,
         help="how many tokens you plan to feed the model; 128k is 128 times 1024",
+    )
+    command.add_argument(
+        "--for",
+        dest="program",
+        choices=PROGRAMS,
+        help="print what to start this program with, so that it serves the model at the length",
     )
     command.add_argument("--json", action="store_true", help="print JSON, with every pair")
     vectors.add_arguments(
@@ -96,7 +104,7 @@ def run(arguments: Sequence[str] | None) -> int:
     if asked.command == "vectors":
         return vectors.main(asked)
     if asked.command == "config":
-        return config(asked.path, asked.length, as_json=asked.json)
+        return config(asked.path, asked.length, program=asked.program, as_json=asked.json)
     options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
     return diagnose(asked.model, caches=asked.cache, report=asked.report, **options)
 
@@ -158,29 +166,36 @@ def diagnose(
     return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(found.status, HEALTHY)
 
 
-def config(path: str, length: int | None = None, *, as_json: bool = False) -> int:
+def config(
+    path: str, length: int | None = None, *, program: str | None = None, as_json: bool = False
+) -> int:
     """Print what the configuration at `path` means at a length; return the exit status.
 
     The length is the one that the configuration promises if none is given. As JSON every pair is
-    printed, in words a few.
+    printed, in words a few. With a program, what to start it with is printed instead.
     """
     try:
         found = parsed(sys.stdin.buffer.read(), "standard input") if path == "-" else load(path)
         first = read_config(found)
         if length is not None:
             first.frequencies(length)
-        types = first.layer_types or (None,)
-        layers = [explained(read_config(found, layer_type=one), length) for one in types]
+        configs = [read_config(found, layer_type=one) for one in first.layer_types or (None,)]
+        layers = [explained(one, length) for one in configs]
+        served = None if program is None else serving(program, configs, layers)
     except (OSError, TypeError, ValueError, RecursionError) as error:
         print(f"posenc config {printable(path)}: {one_line(error)}", file=sys.stderr)
         return COULD_NOT_TELL
-    status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY
+    ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
+    status = ILL if ill else HEALTHY
     for note in layers[0]["notes"]:
         if note.endswith(UNKNOWN):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         data = {"path": path, "status": status, "layers": layers, "report": REPORT}
-        print(json.dumps(data, indent=1))
+        more = {} if served is None else {"serving": served._asdict()}
+        print(json.dumps(data | more, indent=1))
+    elif served is not None:
+        print(served.text())
     else:
         print("\n\n".join([*(explanation_text(path, layer) for layer in layers), REPORT]))
     return status

@@ -1,4 +1,4 @@
-"""Plants the faults of tests/faults.toml, one at a time, and sees that the tests notice each.
+"""Plants the faults of tests/*faults.toml, one at a time, and sees that the tests notice each.
 
     python -m tests.plant              every fault
     python -m tests.plant WORD…        those whose file or description has one of these words
@@ -29,7 +29,7 @@ import pytest
 from scripts import ROOT
 from tests.mutations import last_commit
 
-FAULTS = ROOT / "tests" / "faults.toml"
+FAULTS = [ROOT / "tests" / name for name in ("faults.toml", "config_faults.toml")]
 # Imported once, in the process that the others are forked from. The package itself is not among
 # them, or a fault would come too late.
 SHARED = [
@@ -69,10 +69,10 @@ class Fault:
 
 def faults() -> list[Fault]:
     """Return all faults. An entry may name other tests than those of its file."""
-    listed = tomllib.loads(FAULTS.read_text("utf-8"))
+    listed = [tomllib.loads(path.read_text("utf-8")) for path in FAULTS]
     return [
         Fault(file, wrong, right, planted, *(tests or [entries["tests"]]))
-        for file, entries in listed.items()
+        for file, entries in (one for each in listed for one in each.items())
         for wrong, (right, planted, *tests) in entries.items()
         if wrong != "tests"
     ]

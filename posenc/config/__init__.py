@@ -15,12 +15,15 @@ spellings.py  published spellings of some models, put into the usual ones
 layers.py    which part of it is about which layers
 stack.py     which layers that is, by number
 gguf.py      the header of a GGUF file, as a configuration
+diffusion.py the axes of a diffusion transformer
+training.py  YAML of training frameworks, as a configuration
 places.py    where it lies: a file, a folder, a cache
 head.py      the widths of a head and of what is rotated in it
 rule.py      the base, the lengths and the rule of the frequencies
 families.py  what is known about the model types of transformers
 entries.py   typed entries, each named in errors by where it stands
 explain.py   what a configuration does, in words and in numbers
+serving.py   what to start a program with, so that it serves the model at a length
 """
 
 from __future__ import annotations
@@ -59,8 +62,8 @@ class RotaryConfig:
     Attributes:
         scheme: the rule of the frequencies, as transformers names it: "default", "linear",
             "dynamic", "yarn", "longrope", "llama3" or "proportional"; "ntk" for a larger base,
-            "fixed-ntk" and "ntk-steps" for those of code that comes with weights; or "none" for
-            layers without rotation.
+            "fixed-ntk" and "ntk-steps" for those of code that comes with weights; "axial" for axes
+            of a diffusion transformer; or "none" for layers without rotation.
         d: width of one head; of its rotated part where that is a vector of its own, as in
             DeepSeek's latent attention.
         rotary_d: how many of the first dimensions are rotated; 0 if none.
@@ -173,9 +176,9 @@ def read_config(
 
     Args:
         config: the configuration as a mapping, or the path of its JSON file, of a folder that has
-            it as config.json, of a GGUF file, of a model in the Hub's cache, or of an adapter whose
-            base is a folder. Nothing is fetched. Of a model with text and images, the part about
-            text is read.
+            it as config.json, of a GGUF file, of YAML of a training framework (which needs PyYAML),
+            of a model in the Hub's cache, or of an adapter whose base is a folder. Nothing is
+            fetched. Of a model with text and images, the part about text is read.
         layer_type: of which layers, where they differ: a name in `layer_types` of the
             configuration, such as "sliding_attention"; or, where the configuration counts layers
             without rotation, "rope" or "no_rope". None for those with full attention, or those that
@@ -211,6 +214,9 @@ def read_config(
 COMPUTED: dict[str, Callable[[RotaryConfig, int], NDArray[np.float64]]] = {
     NONE: lambda c, _: np.empty(0),
     "default": lambda c, _: frequencies(c.rotary_d, base=_base(c)),
+    "axial": lambda c, _: np.concatenate(
+        [frequencies(width, base=_base(c)) for width in c.settings["widths"]]
+    ),
     "linear": lambda c, _: interpolated_frequencies(c.rotary_d, c.factor, base=_base(c)),
     "ntk": lambda c, _: ntk_frequencies(c.rotary_d, c.factor, base=_base(c)),
     "fixed-ntk": lambda c, _: (

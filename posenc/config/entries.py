@@ -14,6 +14,7 @@ from typing import Any
 from posenc._arguments import LARGEST, _shown
 from posenc.config.gguf import Content, content_of, is_gguf, metadata
 from posenc.config.places import file_at
+from posenc.config.training import is_yaml, looks_like_yaml, settings
 
 # Numbers in a configuration are at most this large, as factors are.
 LIMIT = 1e100
@@ -32,10 +33,12 @@ def load(config: object) -> Mapping[str, Any]:
 
 
 def parsed(content: Content, name: str) -> Mapping[str, Any]:
-    """Return the JSON object in the content of a file of this name, or the settings of a GGUF."""
+    """Return the JSON object in the content of a file of this name, or what GGUF or YAML holds."""
     if is_gguf(content, name):
         return metadata(content, name)
     content = bytes(content)
+    if is_yaml(content, name):
+        return settings(content, name)
     if not content.strip():
         raise ValueError(f"config must be a file of JSON; got {name}, which is empty")
     try:
@@ -46,6 +49,9 @@ def parsed(content: Content, name: str) -> Mapping[str, Any]:
         message = f"config must be a file of JSON; got {name}, which is not UTF-8"
         raise ValueError(message) from None
     except json.JSONDecodeError as error:
+        if looks_like_yaml(content):
+            seen = "which looks like YAML: a file is read as YAML if its name ends in .yaml"
+            raise ValueError(f"config must be a file of JSON; got {name}, {seen}") from None
         raise ValueError(f"config must be a file of JSON; got {name}: {error}") from None
     except RecursionError:  # each Python has a depth and words of its own
         message = f"config must be a file of JSON; got {name}: too many brackets are nested"

@@ -124,6 +124,8 @@ def _training(
 
 def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
     """Return the frequencies that the base alone gives."""
+    if config.scheme == "axial":
+        return config.frequencies()
     assert config.base is not None
     return frequencies(config.rotary_d, base=config.base)
 
@@ -360,21 +362,26 @@ def _verdict(found: dict[str, Any]) -> str:
 
 def _settings(found: dict[str, Any]) -> list[str]:
     """Return what to set: a sentence, and the lines of JSON to copy."""
+    says, lines = remedy_words(found)
+    return [*_wrapped(says), *(f"  {line}" for line in lines)]
+
+
+def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return a sentence on what helps, and the lines of JSON to copy, none if nothing does."""
     if found["model_type"] in RULELESS:
-        return _wrapped(
+        says = (
             f'What helps: transformers 5.24 reads no rule for model type "{found["model_type"]}".'
             " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
         )
+        return says, []
     if not found["set"]:
-        if found["scheme"] == "dynamic":
-            return _wrapped(
-                "What helps: a larger factor leaves fewer angles new, and changes every sequence"
-                " beyond the trained length."
-            )
-        return _wrapped(
-            f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
-            " train it on more."
+        says = (
+            "What helps: a larger factor leaves fewer angles new, and changes every sequence beyond"
+            " the trained length."
+            if found["scheme"] == "dynamic"
+            else f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens,'
+            " or train it on more."
         )
+        return says, []
     where = f" inside {found['set_in']}" if found["set_in"] else ""
-    lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]
-    return [*_wrapped(f"What to set{where}:"), *(f"  {line}" for line in lines)]
+    return f"What to set{where}:", json.dumps(found["set"], indent=2).splitlines()[1:-1]

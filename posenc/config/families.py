@@ -90,13 +90,14 @@ SAME = {
 # apply_scaling in its model.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
 # ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
 # mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py. xverse: vLLM reads it as Llama.
-# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000.
+# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000. litgpt, megatron, torchtune: training.py.
 REMOTE = {
-    "baichuan": "half", "chatglm": "interleaved", "deepseek": "half", "exaone": "half",
-    "grok": "half", "internlm": "half", "internlm2": "half", "internlm3": "half", "llada": "half",
-    "meta": "interleaved", "mimo": "half", "minicpm": "half", "nemotron-nas": "half",
-    "new": "half", "openelm": "half", "phi3small": "half", "plamo": "half", "qwen": "half",
-    "telechat3": "half", "xverse": "half", "yuan": "half",
+    "baichuan": "half", "chatglm": "interleaved", "deepseek": "half", "diffusers": "interleaved",
+    "exaone": "half", "grok": "half", "internlm": "half", "internlm2": "half", "internlm3": "half",
+    "litgpt": "half", "llada": "half", "megatron": "half", "meta": "interleaved", "mimo": "half",
+    "minicpm": "half", "nemotron-nas": "half", "new": "half", "openelm": "half",
+    "phi3small": "half", "plamo": "half", "qwen": "half", "telechat3": "half",
+    "torchtune": "interleaved", "xverse": "half", "yuan": "half",
 }  # fmt: skip
 
 BASE, LOCAL, SHARE = "rope_theta", "rope_local_base_freq", "partial_rotary_factor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from posenc._arguments import _shown
+from posenc.config.diffusion import PART_WIDTHS
 from posenc.config.entries import SLIP, Entries, agreed, hint, is_misspelling
 from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, SWITCHED, WIDE, WIDTH, WINDOW
 
@@ -68,7 +69,7 @@ READ = {
     ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
     *SCHEMES, TRAINED, STEPS, SCALE, "rotary", "rotary_value", COMPRESSED, RATIO, CHUNKS,
-    *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL,
+    *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
 }  # fmt: skip
 
 

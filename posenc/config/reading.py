@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
+from posenc.config.diffusion import CLASS, axes
 from posenc.config.entries import Entries, agreed
 from posenc.config.families import (
     BASE,
@@ -33,6 +34,8 @@ from posenc.config.layers import (
 from posenc.config.rule import Rule, promised_length, rule_of
 from posenc.config.spellings import usual
 from posenc.config.stack import Stack, stack_of, window_of
+from posenc.config.training import FORMAT
+from posenc.config.training import configuration as trained
 
 # What is said of a model type that is not known, on standard error as well.
 UNKNOWN = "which of its layers rotate, if any, is open. It is read as if all did, as in Llama."
@@ -110,9 +113,13 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
 
 
 def _translated(entries: Entries, notes: list[str]) -> Entries:
-    """Return the keys of config.json for those of GGUF, or of params.json as Meta publishes it."""
+    """Return the keys of config.json for those of GGUF, YAML, diffusers or Meta's params.json."""
     if ARCHITECTURE in entries:
         return Entries(configuration(entries, notes), entries.place)
+    if FORMAT in entries:
+        return Entries(trained(entries, notes), entries.place)
+    if CLASS in entries and "model_type" not in entries:
+        return Entries(axes(entries, notes), entries.place)
     is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries

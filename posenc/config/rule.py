@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import LARGEST, _shown
+from posenc.config.diffusion import KIND, PART_WIDTHS, checked_widths
 from posenc.config.entries import Entries, agreed, refuse_unknown
 from posenc.config.families import ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH
 from posenc.config.head import Head
@@ -82,6 +83,8 @@ def _outer_scheme(reading: Reading) -> str:
     """Return the rule that a key outside of a section names, as in code that comes with weights."""
     if reading.entries.flag(STEPS, False) and (reading.kind in STEPPING or not reading.known):
         return "ntk-steps"
+    if reading.kind == KIND and PART_WIDTHS in reading.entries:
+        return "axial"
     return (
         "linear"
         if reading.entries.number(SCALE, least=0, above=True) not in (None, 1)
@@ -245,6 +248,13 @@ def _read_steps(reading: Reading, entries: Entries, head: Head, rule: Rule) -> R
         " use_logn_attn says so."
     )
     return rule._replace(trained_length=_required_length(reading, trained, STEPS))
+
+
+def _read_axial(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    outer = reading.entries
+    widths = checked_widths(outer, PART_WIDTHS, outer.mapping[PART_WIDTHS])
+    agreed({outer.path(WIDTH): head.rotary_d, f"the sum of {PART_WIDTHS}": sum(widths)})
+    return rule._replace(settings={"widths": tuple(widths)})
 
 
 def _read_fixed_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
@@ -440,6 +450,7 @@ READERS: dict[str, Callable[[Reading, Entries, Head, Rule], Rule]] = {
     "dynamic": _read_dynamic,
     "ntk": _read_ntk,
     "ntk-steps": _read_steps,
+    "axial": _read_axial,
     "fixed-ntk": _read_fixed_ntk,
     "yarn": _read_yarn,
     "longrope": _read_longrope,

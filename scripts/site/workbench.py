@@ -23,15 +23,33 @@ from mkdocs.structure.files import File, Files
 
 from posenc import _arguments, _console
 from posenc import layers as below
-from posenc.config import entries, explain, families, head, keys, layers, reading, spellings, stack
+from posenc.config import (
+    diffusion,
+    entries,
+    explain,
+    families,
+    head,
+    keys,
+    layers,
+    reading,
+    serving,
+    spellings,
+    stack,
+)
 from posenc.rotary import scaling
 from scripts.book import configurations
 
 FOLDER = "assets/js/config/"
+# Those of serving.py that are its own.
+SERVING = (
+    "BY_WINDOW", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS", "SGLANG",
+    "TRANSFORMERS", "VLLM",
+)  # fmt: skip
 # The constants of these modules, and of two others the few that their readers need.
 MODULES = {
     "families": vars(families),
     "keys": vars(keys),
+    "diffusion": vars(diffusion),
     "layers": {
         "GAPPED": below.GAPPED,
         "LINEAR": layers.LINEAR,
@@ -67,6 +85,7 @@ MODULES = {
         "EXTENSIBLE": explain.EXTENSIBLE,
         "REPORT": _console.REPORT,
     },
+    "serving": {name: value for name, value in vars(serving).items() if name in SERVING},
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }
 NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}]*?)\s+\]")

@@ -24,6 +24,7 @@ ANSWER = """
     const load = (name) => import(`{folder}/${{name}}`);
     const {{ answered, json, printout }} = await load("command.js");
     const {{ beside }} = await load("beside.js");
+    const {{ servingOf, servingText }} = await load("serving.js");
     const plain = (key, value) => typeof value === "bigint" ? `${{value}}n`
         : value instanceof Map || value instanceof Set ? [...value] : value;
     const tasks = {{
@@ -36,6 +37,10 @@ ANSWER = """
         async beside(text, length) {{
             const {{ settings, layers }} = answered(text, BigInt(length));
             return beside(settings[0], layers[0]);
+        }},
+        async serving(text, length, program) {{
+            const {{ settings, layers }} = answered(text, BigInt(length));
+            return servingText(servingOf(program, settings, layers));
         }},
         async call(name, made, calls) {{
             const module = await load(name);
@@ -84,6 +89,10 @@ class Script:
         """Return the rules that are shown beside a configuration."""
         return self._send("beside", text, str(length))
 
+    def serving(self, text: str, length: int, program: str) -> str:
+        """Return what to start a program with."""
+        return str(self._send("serving", text, str(length), program))
+
     def call(self, file: str, name: str, calls: list[Any]) -> Any:
         """Call a function of a file with each list of arguments."""
         return self._send("call", file, name, calls)
@@ -121,10 +130,18 @@ def command_answer(text: str, length: int | None = None) -> Answer:
     return Answer(status, said.rstrip("\n"), None, _printed(length, as_json=True)[1].rstrip("\n"))
 
 
-def _printed(length: int | None, *, as_json: bool) -> tuple[int, str, str]:
+def command_serving(text: str, length: int, program: str) -> str:
+    """Return what the command prints to start a program with."""
+    Path(NAME).write_text(text, encoding="utf-8")
+    return _printed(length, program=program)[1].rstrip("\n")
+
+
+def _printed(
+    length: int | None, *, as_json: bool = False, program: str | None = None
+) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        status = config(NAME, length, as_json=as_json)
+        status = config(NAME, length, as_json=as_json, program=program)
     return status, out.getvalue(), err.getvalue()
 
 

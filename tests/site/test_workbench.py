@@ -22,8 +22,10 @@ from posenc import (
     read_config,
     yarn_frequencies,
 )
+from posenc.config.diffusion import DIVIDED, LISTED, REASONS
 from posenc.config.entries import edits
 from posenc.config.keys import READ
+from posenc.config.serving import PROGRAMS
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, json_text, scripts
 from tests.oracles.test_published import FAULTS, config_of, planted
@@ -32,6 +34,7 @@ from tests.site.config_script import (
     Script,
     assert_same,
     command_answer,
+    command_serving,
     copy_scripts,
     running_script,
 )
@@ -62,6 +65,7 @@ BROKEN = [
     *('{"\\u001b[2J": 1, "\\u001b[2J": 2}', '{"rope_\\u202e\\n": 1}', '{"rope_\\ud800": 1}'),
     *('{"rope_' + "y" * 10**6 + '": 1}', '{"rope_theta": 1, "x": ' + "-" + "9" * 5000 + "}"),
     *('{"10": 1, "2": 2, "rope_10": 3}', '{"rope scaling": {"2": [1.50, 1E3, -0.0], "1": null}}'),
+    *("a: 1\n", "# x\n\n---\na: 1", "hidden_size:\r\n", "a:1", "nul: {", "\ufeffa: 1", "a.b-c:"),
     *TRAILING,
 ]
 
@@ -82,6 +86,29 @@ def test_the_script_answers_what_the_command_answers(one: Configuration, script:
         theirs = command_answer(text, length)
         assert theirs.error is None
         assert_same(script(text, length), theirs)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.key)
+def test_the_script_starts_programs_as_the_command_does(one: Configuration, script: Script) -> None:
+    text = json_text(one.config)
+    for length in (2048, 200_000, 3_000_000):
+        for program in PROGRAMS:
+            assert script.serving(text, length, program) == command_serving(text, length, program)
+
+
+@pytest.mark.parametrize("kind", [*LISTED, *DIVIDED, *REASONS, "Other", 4, ""])
+def test_diffusion_transformers_are_answered_alike(kind: object, script: Script) -> None:
+    others: list[dict[str, object]] = [
+        {},
+        {"attention_head_dim": 96, "num_layers": 3, "use_rotary_positional_embeddings": True},
+        {"attention_head_dim": 98, "axes_dims_rope": [16, 8.0]},
+        {"axes_dims_rope": [], "rope_axes_dim": [16, 7], "axes_dims": 4, "axes_dim_rope": [None]},
+        {"axes_dims_rope": [2, 4], "rope_theta": 1, "model_type": "diffusers", "head_dim": 8},
+        {"axes_dims_rope": [2, 6], "rope_theta": 3, "model_type": "diffusers", "head_dim": 8},
+    ]
+    for other in others:
+        text = json.dumps({"_class_name": kind} | other)
+        assert_same(script(text, 4096), command_answer(text, 4096))
 
 
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)

@@ -8,6 +8,7 @@ import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
 import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
 import { Refusal, general, oneLine } from "./config/python.js";
+import { PROGRAMS, servingOf, servingText } from "./config/serving.js";
 import { families, keys } from "./config/tables.js";
 import { largest, list } from "./positions.js";
 
@@ -50,8 +51,11 @@ const PARTS = `
     </div>
     <div class="knob layers"><label for="wb-layers">layers in the picture</label>
       <select id="wb-layers"></select></div>
+    <div class="knob"><label for="wb-program">start with</label>
+      <select id="wb-program"><option value="">no program</option></select></div>
   </div>
   <p class="says" role="status"></p>
+  <div class="starts"></div>
   <div class="findings"></div>`;
 
 function make(tag, properties = {}, ...inside) {
@@ -194,6 +198,8 @@ class Workbench extends HTMLElement {
     this.length = one("#wb-length");
     this.trained = one("#wb-trained");
     this.layers = one("#wb-layers");
+    this.program = one("#wb-program");
+    this.program.append(...PROGRAMS.map((name) => make("option", {}, name)));
     this.stage = one(".stage");
     const own = make("option", { value: "" }, "your own");
     this.model.append(own, ...MODELS.map(({ key, name }) => make("option", { value: key }, name)));
@@ -216,6 +222,7 @@ class Workbench extends HTMLElement {
     on(this.length, "input", () => this.show());
     on(this.trained, "input", () => this.train(this.trained.value));
     on(this.layers, "change", () => this.paint());
+    on(this.program, "change", () => this.starts());
     on(one("[data-of=length]"), "input", ({ target }) => this.ask(BigInt(STOPS[target.value])));
     on(one("[data-of=trained]"), "input", ({ target }) => this.train(STOPS[target.value]));
     on(document, "paste", (event) => this.paste(event));
@@ -287,6 +294,7 @@ class Workbench extends HTMLElement {
     this.mark(isOfLength ? [] : marks(found, text), text);
     this.say(STATUS[found.status]);
     this.describe();
+    this.starts();
     if (found.layers) this.set(isTraining);
     this.paint();
   }
@@ -344,6 +352,23 @@ class Workbench extends HTMLElement {
     if (more > 0 && !printed.open) printed.addEventListener("toggle", print, { once: true });
     else print();
     place.replaceChildren(...all, printed);
+  }
+
+  /** Write what to start the chosen program with. */
+  starts() {
+    const { layers, settings } = this.found;
+    const text = this.program.value && layers ? this.started(settings, layers) : "";
+    const parts = text ? [listing(text, "what to start with")] : [];
+    this.querySelector(".starts").replaceChildren(...parts);
+  }
+
+  started(settings, layers) {
+    try {
+      return servingText(servingOf(this.program.value, settings, layers));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return oneLine(error.message);
+    }
   }
 
   /** Set the controls to what was read. */

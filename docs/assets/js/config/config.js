@@ -44,6 +44,7 @@ const stepOf = (length, trained) =>
 const COMPUTED = {
   [keys.NONE]: () => [],
   default: (d, { base }) => frequencies(d, base),
+  axial: (_, { base, widths }) => widths.flatMap((width) => frequencies(Number(width), base)),
   linear: (d, { base, factor }) => interpolated(d, factor, base),
   "fixed-ntk": (d, { base, factor }) =>
     frequencies(d, base * factor).map((one) => one / factor ** (2 / d)),

@@ -18,11 +18,20 @@ export function load(text, name) {
   return { config: value, places };
 }
 
+// The first line of YAML: an entry, after comments. Only the command reads it.
+const YAML = /^[ \t\r\n]*(?:#[^\n]*\n[ \t\r\n]*)*(?:---|[A-Za-z_][\w.-]*:(?:[ \r\n]|$))/;
+
 /** What a text of JSON says; a fault of its syntax names the file. */
 function parsed(text, name) {
   try {
     return loads(text);
   } catch (error) {
+    if (error.at !== undefined && YAML.test(text)) {
+      error.message =
+        `config must be a file of JSON; got ${name}, which looks like YAML: a file is read as YAML if` +
+        " its name ends in .yaml";
+      throw error;
+    }
     const isSyntax = error.at !== undefined || error.isNested;
     if (isSyntax) error.message = `config must be a file of JSON; got ${name}: ${error.message}`;
     throw error;

@@ -66,8 +66,8 @@ const within = (config, length) => Number(least(length, config.place.window));
 
 /** What becomes of each pair: before and after the rule, in training and now. */
 function pairsOf(config, asked) {
-  const plain = frequencies(Number(config.rotaryD), config.base);
   const now = frequenciesOf(config, asked);
+  const plain = config.scheme === "axial" ? now : frequencies(Number(config.rotaryD), config.base);
   const [omega, length] = training(config, plain);
   const isKnown = length !== null && asked !== null;
   const trained = isKnown ? within(config, length) : Number(length);

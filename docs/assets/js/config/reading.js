@@ -1,5 +1,6 @@
 // posenc/config/reading.py: a configuration, read from its first key to the last.
 
+import { axes, isDiffusion } from "./diffusion.js";
 import { Entries, agreed, listed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";
 import { headOf } from "./head.js";
@@ -61,8 +62,9 @@ function standing(entries) {
   return { ...PLAIN, scheme: NONE, trainedLength: length, length };
 }
 
-/** The keys of params.json, as Meta publishes it, with a type and a rule. */
+/** The keys of diffusers, or of params.json as Meta publishes it, as those of config.json. */
 function translated(entries, notes) {
+  if (isDiffusion(entries)) return new Entries(axes(entries, notes), entries.place);
   const isParams = PARAMS.every((key) => entries.has(key)) && !entries.has("model_type");
   if (!isParams || (entries.has(WIDTH) && !entries.has(BASE))) return entries; // Mistral's
   notes.push("The keys are those of params.json, as Meta publishes it; its code is followed.");

@@ -1,10 +1,11 @@
 // posenc/config/rule.py: the base, the lengths and the rule of the frequencies.
 
+import { PART_WIDTHS, checkedWidths, sum } from "./diffusion.js";
 import { agreed, refuseUnknown } from "./entries.js";
 import { typeOf } from "./keys.js";
 import { Refusal, general, isObject, rounded, shown, truncated } from "./python.js";
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
-import { entries as limits, families, keys, scaling } from "./tables.js";
+import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
 
 const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH } = families;
 const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
@@ -62,6 +63,7 @@ export function ruleOf(reading, section, head) {
 /** The rule that a key outside of a section names, as in code that comes with weights. */
 function outerScheme({ entries, kind, known }) {
   if (entries.flag(STEPS, false) && (STEPPING.includes(kind) || !known)) return "ntk-steps";
+  if (kind === diffusion.KIND && entries.has(PART_WIDTHS)) return "axial";
   return [null, 1].includes(entries.number(SCALE, ABOVE_ZERO)) ? "default" : "linear";
 }
 
@@ -174,6 +176,15 @@ function needed({ entries }, length, scheme, least = 1) {
 
 function readDefault(reading, entries, head, { length }) {
   return { trainedLength: originalOf(reading, entries, length) || chunkedLength(reading) || length };
+}
+
+function readAxial({ entries }, _, head) {
+  const widths = checkedWidths(entries, PART_WIDTHS, entries.mapping.get(PART_WIDTHS));
+  agreed([
+    [entries.path(WIDTH), head.rotaryD],
+    [`the sum of ${PART_WIDTHS}`, sum(widths)],
+  ]);
+  return { settings: { widths } };
 }
 
 /** The length before attention went by chunks, as in Qwen2.5-1M. */
@@ -422,6 +433,7 @@ const READERS = {
   dynamic: readDynamic,
   ntk: readNtk,
   "ntk-steps": readSteps,
+  axial: readAxial,
   "fixed-ntk": readFixedNtk,
   yarn: readYarn,
   longrope: readLongrope,
