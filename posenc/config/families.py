@@ -90,7 +90,8 @@ SAME = {
 # apply_scaling in its model.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
 # ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
 # mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py. xverse: vLLM reads it as Llama.
-# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000. litgpt, megatron, torchtune: training.py.
+# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000. litgpt, megatron and torchtune: see
+# training.py.
 REMOTE = {
     "baichuan": "half", "chatglm": "interleaved", "deepseek": "half", "diffusers": "interleaved",
     "exaone": "half", "grok": "half", "internlm": "half", "internlm2": "half", "internlm3": "half",
