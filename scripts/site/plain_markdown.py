@@ -12,7 +12,8 @@ import textwrap
 
 from scripts.book.citations import NOTE, WHOLE, reference, references
 from scripts.book.numbers import as_html, as_tex, bindings
-from scripts.book.source_listings import LANGUAGES, LINE, WHOLE, source
+from scripts.book.source_listings import LANGUAGES, LINE, source
+from scripts.book.source_listings import WHOLE as WHOLE_FILES
 from scripts.book.text import FRONT, spans
 
 BLOCK = re.compile(
@@ -46,7 +47,7 @@ def plain(text: str) -> str:
 def _listing(line: re.Match[str]) -> str:
     """Return the code that a line embeds, with the name of its file."""
     path, code = source(line["symbol"], short=bool(line["short"]))
-    language = (LANGUAGES | WHOLE)[path.suffix]
+    language = (LANGUAGES | WHOLE_FILES)[path.suffix]
     listing = f"From `{path.as_posix()}`:\n\n```{language}\n{code}\n```"
     return textwrap.indent(listing, line["margin"])
 
