@@ -36,7 +36,7 @@ PROPERTIES = {
     "distinct": "No two positions have the same angles.",
     "known": "Compare with a value computed elsewhere, far from the start and at an odd size.",
     "settings": "Change one setting: the answer changes.",
-    "edges": "Test exactly at the limit, one before it and one after it.",
+    "edges": "Test exactly at the limit, a token before it and a token after it.",
     "fresh": "An object that was used before answers like a fresh object.",
     "alone": "A step, a padded row and a packed document give the same result as the text alone.",
     "near": "With equal scores, the nearest key has the largest weight.",
