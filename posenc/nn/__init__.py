@@ -81,7 +81,7 @@ from posenc.nn.forgetting import ForgettingBias as ForgettingBias
 from posenc.nn.path import PaTH as PaTH
 from posenc.nn.dape import DAPEBias as DAPEBias
 
-# Content and distance apart
+# Content and distance as separate terms
 from posenc.nn.deberta import DisentangledBias as DisentangledBias
 from posenc.nn.transformer_xl import TransformerXLBias as TransformerXLBias
 from posenc.nn.tupe import TUPEBias as TUPEBias
