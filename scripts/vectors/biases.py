@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
-from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact
+from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact, mp
 
 Inputs = dict[str, Any]
 
@@ -39,6 +39,16 @@ def _uneven(inputs: Inputs, found: Row) -> Row | None:
 
 
 SLOPES: dict[str, tuple[str, Answer]] = {
+    "exponent of 4": (
+        "The exponent is 4(h+1)/n instead of 8(h+1)/n.",
+        lambda inputs: [mp.sqrt(slope) for slope in slopes(inputs["heads"])],
+    ),
+    "exponent two too high": (
+        "The exponent is 8(h+2)/n, as if heads were counted from 1 twice.",
+        lambda inputs: [
+            exact(2) ** (exact(-8 * (h + 2)) / inputs["heads"]) for h in range(inputs["heads"])
+        ],
+    ),
     "plain geometric": (
         "2^(−8(h+1)/heads) for every count of heads, not only for powers of two.",
         lambda inputs: geometric(inputs["heads"]),
@@ -119,7 +129,22 @@ def bias(inputs: Inputs, **other: Any) -> Any:
     return [[[entry(slope, q, k) for k in keys] for q in queries] for slope in steep]
 
 
+def _own_hidden(inputs: Inputs) -> Any:
+    """Hide the own position, too."""
+    if not inputs.get("causal", True):
+        return None
+    first = inputs.get("query_offset", 0)
+    return [
+        [
+            [HIDDEN if key == first + query else value for key, value in enumerate(row)]
+            for query, row in enumerate(rows)
+        ]
+        for rows in bias(inputs)
+    ]
+
+
 KEYS_ALONE = "bias by the key alone"
+BY_NUMBER = "hidden by a large number"
 
 BIASES: dict[str, tuple[str, Answer]] = {
     "sign of the bias": (
@@ -165,6 +190,15 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "The bias is slope · (key − query) without the absolute value.",
         lambda inputs: bias(inputs, distance=lambda q, k: k - q),
     ),
+    "own position hidden": (
+        "A query may not see its own key, either.",
+        lambda inputs: _own_hidden(inputs),
+    ),
+    "bias missing": ("Everything that is not hidden is 0.", lambda g: bias(g, distance=lambda q, k: 0)),
+    "distance squared": (
+        "The distance is squared.",
+        lambda inputs: bias(inputs, distance=lambda q, k: -((k - q) ** 2)),
+    ),
     "one slope for all": (
         "All heads have the first slope.",
         lambda inputs: bias(inputs, slopes=[slopes(inputs["heads"])[0]] * inputs["heads"]),
@@ -184,7 +218,8 @@ def alibi_bias_suite() -> Suite:
         "alibi_bias",
         "The bias of ALiBi. Keys stand at 0, 1, 2, …, queries from query_offset on, which is 0 if"
         " not given. causal is true if not given: later keys are hidden.",
-        'A number for each head, query and key; "-Infinity" where a key is hidden.',
+        'A number for each head, query and key; "-Infinity" where a key is hidden, or a number of'
+        " at most -10000.",
         bias,
         BIASES,
         {
@@ -192,7 +227,12 @@ def alibi_bias_suite() -> Suite:
                 "slope · key instead of slope · (key − query), as in BLOOM. Under a causal mask the"
                 " weights are the same; in few bits they are not.",
                 lambda inputs: bias(inputs, distance=lambda q, k: k),
-            )
+            ),
+            BY_NUMBER: (
+                "A key is hidden by a finite number of at most −10,000: enough for a softmax whose"
+                " scores are far smaller. Where all keys are hidden, weights are not 0.",
+                bias,
+            ),
         },
         tolerance=lambda inputs, expected: power_tolerance(),
     )
@@ -306,7 +346,39 @@ def _query_from_zero(inputs: Inputs) -> Any:
 
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
 
+def _rounded_logarithm(inputs: Inputs) -> Any:
+    """Round the logarithm to the nearest bucket instead of down."""
+    side = inputs["buckets"] // (2 if inputs["bidirectional"] else 1)
+    small, end = side // 2, inputs["max_distance"]
+
+    def one(relative: int) -> int:
+        both = inputs["bidirectional"]
+        distance = abs(relative) if both else max(-relative, 0)
+        found = distance
+        if distance >= small:
+            ratio = mp.log(exact(distance) / small) / mp.log(exact(end) / small)
+            found = min(small + int(mp.nint(ratio * (side - small))), side - 1)
+        return found + (side if both and relative > 0 else 0)
+
+    return _map_nested(one, inputs["relative"])
+
+
+def _own_ahead(inputs: Inputs) -> Any:
+    """Count the own position among those ahead."""
+    if not inputs["bidirectional"]:
+        return None
+    own = inputs["buckets"] // 2
+    return _map_nested(
+        lambda r: own if r == 0 else buckets(inputs | {"relative": [r]})[0], inputs["relative"]
+    )
+
+
 T5: dict[str, tuple[str, Answer]] = {
+    "logarithm rounded to nearest": (
+        "The logarithm is rounded to the nearest bucket instead of down.",
+        _rounded_logarithm,
+    ),
+    "own position ahead": ("The own position gets a bucket of those ahead.", _own_ahead),
     "sides exchanged": (
         "Keys ahead get the buckets of those behind: query − key instead of key − query.",
         _sides,

@@ -210,7 +210,39 @@ def _scale_by_row_counts(inputs: Inputs) -> Any:
 
 CENTRES = "centres aligned"
 
+def _row_before(inputs: Inputs) -> Any:
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+    return interpolated_rows(inputs, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1)))
+
+
+def _row_after(inputs: Inputs) -> Any:
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+    return interpolated_rows(inputs, lambda row: mp.ceil(exact(row) * last / max(rows - 1, 1)))
+
+
+def _weights_exchanged(inputs: Inputs) -> Any:
+    """Give each of two neighbours the weight of the other."""
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+
+    def place(row: int) -> Any:
+        at = exact(row) * last / max(rows - 1, 1)
+        lower = mp.floor(at)
+        return at if at == lower else 2 * lower + 1 - at
+
+    return interpolated_rows(inputs, place)
+
+
 RESIZE: dict[str, tuple[str, Answer]] = {
+    "row before taken": ("The old row before a place is taken, not a mixture.", _row_before),
+    "row after taken": ("The old row after a place is taken, not a mixture.", _row_after),
+    "weights exchanged": (
+        "Of two neighbours, each has the weight of the other.",
+        _weights_exchanged,
+    ),
+    "rows begin again": (
+        "Old rows stay, and further ones begin again at the first.",
+        lambda g: interpolated_rows(g, lambda row: exact(row % len(g["table"]))),
+    ),
     "nearest row": ("The nearest old row is taken, not a mixture.", _nearest),
     "last row repeated": ("Old rows stay, and the last is repeated.", _repeat_last_row),
     "filled with zeros": ("Old rows stay, and further ones are 0.", _zeros),

@@ -34,12 +34,38 @@ def pairs(d: int, layout: str) -> list[tuple[int, int]]:
     return [(i, i + d // 2) for i in range(d // 2)]
 
 
-def rotated(x: Row, angles: Row, layout: str) -> Row:
-    """Return a vector with each pair rotated by its angle; further dimensions stay."""
+def turned(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    """Return a pair, rotated."""
+    return a * cos - b * sin, a * sin + b * cos
+
+
+def same(value: Number) -> Number:
+    """Return a number as it is."""
+    return value
+
+
+def rotated(
+    x: Row,
+    angles: Row,
+    layout: str,
+    *,
+    members: list[tuple[int, int]] | None = None,
+    turn: Callable[..., tuple[Number, Number]] = turned,
+    kept: Callable[[Number], Number] = same,
+) -> Row:
+    """Return a vector with each pair rotated by its angle; further dimensions stay.
+
+    Args:
+        x: the vector.
+        angles: of each pair.
+        layout: which dimensions make a pair.
+        members: the dimensions of each pair, in place of the layout.
+        turn: rotates a pair.
+        kept: changes each cosine and sine, as a table in few bits does.
+    """
     found = [exact(value) for value in x]
-    for angle, (a, b) in zip(angles, pairs(2 * len(angles), layout), strict=True):
-        cos, sin = mp.cos(angle), mp.sin(angle)
-        found[a], found[b] = x[a] * cos - x[b] * sin, x[a] * sin + x[b] * cos
+    for angle, (a, b) in zip(angles, members or pairs(2 * len(angles), layout), strict=True):
+        found[a], found[b] = turn(x[a], x[b], kept(mp.cos(angle)), kept(mp.sin(angle)))
     return found
 
 
@@ -88,10 +114,11 @@ def rotation(inputs: Inputs, **other: Any) -> Any:
     frequencies = frequencies_of(inputs)
     layout = inputs.get("layout", "interleaved")
     angle = inputs.get("angle", lambda p, omega: exact(p) * omega)
+    how = {key: inputs[key] for key in ("members", "turn", "kept") if key in inputs}
     return map_vectors(
         inputs["x"],
         inputs["positions"],
-        lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout),
+        lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout, **how),
     )
 
 
@@ -245,7 +272,120 @@ def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
     return wrong
 
 
+def _second_from_first(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    """Rotate in place, so that the second member is computed from the new first."""
+    first = a * cos - b * sin
+    return first, first * sin + b * cos
+
+
+def _minus_lost(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * cos + b * sin, a * sin + b * cos
+
+
+def _minus_twice(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * cos - b * sin, b * cos - a * sin
+
+
+def _members_exchanged(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * sin + b * cos, a * cos - b * sin
+
+
+def _turn(turn: Callable[..., tuple[Number, Number]]) -> Answer:
+    return lambda inputs: rotation(inputs, turn=turn)
+
+
+def _kept(rounded: Callable[[Number], Number]) -> Answer:
+    return lambda inputs: rotation(inputs, kept=rounded)
+
+
+def _pairs_of_head(inputs: Inputs) -> Any:
+    """Pair dimension i of a part with i + d/2 of the whole head."""
+    d, part = head(inputs["x"]), 2 * len(frequencies_of(inputs))
+    if part == d or inputs["layout"] != "half":
+        return None
+    return rotation(inputs, members=[(i, i + d // 2) for i in range(part // 2)])
+
+
+def _infinite_base(inputs: Inputs) -> Any:
+    if "frequencies" in inputs or inputs.get("base", 10000) <= 65504:
+        return None
+    return rotation(inputs, frequencies=[1] + [0] * (width(inputs) // 2 - 1))
+
+
+def beyond(places: Any, change: Callable[[Number], Number], rows: int) -> Any:
+    """Return nested positions, those beyond a table of so many rows changed; None if none is."""
+    if largest(leaves(places)) < rows:
+        return None
+    return map_nested(lambda p: change(p) if p >= rows else p, places)
+
+
+def _table_of(rows: int, change: Callable[[Number], Number]) -> Answer:
+    def wrong(inputs: Inputs) -> Any:
+        places = beyond(inputs["positions"], change, rows)
+        return None if places is None else rotation(inputs, positions=places)
+
+    return wrong
+
+
+def tables_ended(answer: Callable[[int, Callable[[Number], Number]], Answer]) -> dict[str, Any]:
+    """Return the bugs of positions beyond tables of usual sizes."""
+    found: dict[str, tuple[str, Answer]] = {}
+    for rows in TABLES:
+        found[f"positions wrapped at {rows}"] = (
+            f"Positions begin again at 0 after {rows}.",
+            answer(rows, lambda p, rows=rows: p % rows),  # type: ignore[misc]
+        )
+        found[f"positions clamped at {rows}"] = (
+            f"Positions beyond a table of {rows} rows get its last.",
+            answer(rows, lambda p, rows=rows: rows - 1),  # type: ignore[misc]
+        )
+    return found
+
+
+TABLES = (512, 1024, 2048, 4096, 8192, 32768, 65536)
+
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
+    "second member from the new first": (
+        "A pair is changed in place, so that its second member is computed from the new first.",
+        _turn(_second_from_first),
+    ),
+    "a minus lost": ("Both members are sums: a cos + b sin and a sin + b cos.", _turn(_minus_lost)),
+    "a minus too many": (
+        "Both members are differences: a cos − b sin and b cos − a sin.",
+        _turn(_minus_twice),
+    ),
+    "members exchanged": ("The two members of a pair change places.", _turn(_members_exchanged)),
+    "tables rounded to bfloat16": (
+        "Cosines and sines are rounded to bfloat16.",
+        _kept(bfloat16),
+    ),
+    "tables rounded to float16": ("Cosines and sines are rounded to float16.", _kept(float16)),
+    "pairs of the whole head": (
+        "A partial rotation pairs dimension i with i + d/2 of the whole head.",
+        _pairs_of_head,
+    ),
+    "base infinite in float16": (
+        "The base is kept in float16, where 500000 is infinite, so that all pairs but one stand"
+        " still.",
+        _infinite_base,
+    ),
+    "angles in degrees": (
+        "Angles are taken for degrees.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(p) * omega * mp.pi / 180),
+    ),
+    "angles in turns": (
+        "Frequencies are taken for turns, so that angles are 2π times too large.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(p) * omega * 2 * mp.pi),
+    ),
+    "not rotated": (
+        "Nothing is rotated.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(0)),
+    ),
+    "positions one too low": (
+        "Every position is one too low.",
+        _positions(lambda p: p - 1),
+    ),
+    **tables_ended(_table_of),
     "half for interleaved": (
         "Dimension i is paired with i + d/2, where pairs are neighbours.",
         _other_layout_bug("interleaved"),
@@ -299,7 +439,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
         "Pairs that stand still are left out, so that others are paired inside the rotating part.",
         _without_still_pairs,
     ),
-    "rotated twice": (
+    "rotated twice or positions doubled": (
         "The rotation is applied twice, or every position is doubled.",
         lambda inputs: rotation(inputs, angle=lambda p, omega: 2 * exact(p) * omega),
     ),
@@ -496,7 +636,7 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         lambda inputs: scores(inputs, key_change={"angle": _backwards}),
     ),
     "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
-    "rotated twice": (
+    "rotated twice or positions doubled": (
         "Queries and keys are rotated twice, or every position is doubled.",
         _shifted_scores(lambda p: 2 * p),
     ),
