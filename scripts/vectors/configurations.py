@@ -7,6 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import exact
+from scripts.vectors.frequencies import BUGS as OF_RULES
 from scripts.vectors.frequencies import RULES, SHRUNK, SMALLER, temperature
 
 Inputs = dict[str, Any]
@@ -85,6 +86,15 @@ def _outer_base(inputs: Inputs) -> Any:
     return expected_answer(inputs, base=10000) if outside else None
 
 
+def _outer_length(inputs: Inputs) -> Any:
+    """Do not look for the trained length at the top level."""
+    original = "original_max_position_embeddings"
+    if original not in inputs["config"]:
+        return None
+    without = {key: value for key, value in inputs["config"].items() if key != original}
+    return expected_answer(inputs | {"config": without})
+
+
 def _quotient(inputs: Inputs) -> Any:
     config = inputs["config"]
     if "head_dim" not in config or "hidden_size" not in config:
@@ -116,7 +126,64 @@ def _promised_length(found: Inputs, inputs: Inputs) -> Inputs | None:
     return {"trained_length": promised} if promised else None
 
 
+def _limits_exchanged(inputs: Inputs) -> Any:
+    """Read each limit under the name of the other."""
+    names = {"beta_fast": "beta_slow", "low_freq_factor": "high_freq_factor"}
+    names |= {other: one for one, other in names.items()}
+    entries = settings(inputs["config"])
+    if not entries.keys() & names.keys():
+        return None
+    swapped = {names.get(key, key): value for key, value in entries.items()}
+    place = "rope_parameters" if inputs["config"].get("rope_parameters") else "rope_scaling"
+    return expected_answer(inputs | {"config": inputs["config"] | {place: swapped}})
+
+
+def _of_frequencies(name: str) -> tuple[str, Answer]:
+    """Return a bug of suite frequencies."""
+    said, wrong = OF_RULES[name]
+    return said, lambda inputs: wrong(parameters(inputs))
+
+
+OF_FREQUENCIES = (
+    "temperature forgotten",
+    "temperature squared",
+    "temperature of LongRoPE",
+    "temperature of YaRN",
+    "attention_factor through the formula",
+    "factor as an integer",
+    "kept pairs by NTK's base",
+    "factor inside the power",
+    "ramp reversed",
+    "never truncated",
+    "the other ramp",
+    "ramp by the new length",
+    "turns without 2π",
+    "no blend",
+    "blend reversed",
+    "linear for another rule",
+    "factor multiplies",
+    "divisors multiply",
+    "ratio of lengths alone",
+    "one token too many",
+    "one token too few",
+    "frequencies reversed",
+    "frequencies rounded to bfloat16",
+    "exponent i over d",
+)
 BUGS: dict[str, tuple[str, Answer]] = {
+    "limits exchanged": (
+        "Each limit is read under the name of the other.",
+        _limits_exchanged,
+    ),
+    "low_freq_factor and high_freq_factor ignored": (
+        "The limits of llama3 are 1 and 4, whatever is given.",
+        without_keys("low_freq_factor", "high_freq_factor"),
+    ),
+    "original_max_position_embeddings sought inside": (
+        "The trained length is sought beside the rule only, and max_position_embeddings taken.",
+        lambda inputs: _outer_length(inputs),
+    ),
+    **{name: _of_frequencies(name) for name in OF_FREQUENCIES},
     "rope_theta ignored": ("The base is 10000, whatever is given.", without_keys("rope_theta")),
     "rope_theta sought outside": (
         "A base inside rope_parameters is not found, and 10000 taken.",

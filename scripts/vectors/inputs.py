@@ -75,7 +75,7 @@ RULE = {
     "rotary_d": may("integer", "how many of d dimensions rotate; for proportional"),
 }
 SETTINGS = "settings of each object: d, base, layout, and as in frequencies"
-CALLS = "calls in order: object, do, and x, positions, length or dtype"
+CALLS = "calls in order: object, do, and x, positions, length, dtype, by or first"
 INPUTS: dict[str, dict[str, Field]] = {
     "frequencies": RULE,
     "config": {

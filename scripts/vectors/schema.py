@@ -34,11 +34,13 @@ WIDTH = kind("integer")
 NUMBER = kind("number")
 CALL = {
     "object": WIDTH,
-    "do": {"enum": ["rotate", "extend", "restart", "frequencies", "cast"]},
+    "do": {"enum": ["rotate", "extend", "restart", "frequencies", "cast", "shift"]},
     "x": NUMBERS,
     "positions": NUMBERS,
     "length": WIDTH,
     "dtype": {"enum": ["bfloat16", "float32"]},
+    "by": WIDTH,
+    "first": WIDTH,
 }
 
 

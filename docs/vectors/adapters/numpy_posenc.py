@@ -178,6 +178,10 @@ class Rotary:
         self.seen += len(x)
         return self.rotate(x, places)
 
+    def shift(self, x, by, first=0):
+        """Return keys that are rotated already, those from first on moved by so many positions."""
+        return self.rotate(x, np.where(np.arange(len(x)) >= first, by, 0))
+
     def restart(self):
         """Begin another sequence."""
         self.seen = 0
