@@ -93,23 +93,72 @@ SLOPES: dict[str, tuple[str, Answer]] = {
 }
 
 
+def shard(inputs: Inputs, **other: Any) -> Row:
+    """Return the slopes of a shard of the heads, or of all."""
+    inputs = inputs | other
+    own = inputs["heads"] // inputs.get("ranks", 1)
+    first = own * inputs.get("rank", 0)
+    return slopes(inputs["heads"])[first : first + own]
+
+
+def _of_shards(change: Any) -> Answer:
+    """Return a bug of shards of heads."""
+    return lambda inputs: change(inputs) if "ranks" in inputs else None
+
+
+def _of_whole(bug: tuple[str, Answer]) -> tuple[str, Answer]:
+    """Return a bug of all heads, none of a shard."""
+    said, wrong = bug
+    return said, lambda inputs: None if "ranks" in inputs else wrong(inputs)
+
+
+SHARDS: dict[str, tuple[str, Answer]] = {
+    "slopes of the shard alone": (
+        "Each rank computes the slopes for as many heads as it has, counted from 0.",
+        _of_shards(lambda g: slopes(g["heads"] // g["ranks"])),
+    ),
+    "slopes of the first shard": (
+        "Each rank takes the first slopes of all heads.",
+        _of_shards(lambda g: shard(g, rank=0)),
+    ),
+    "shards taken in turns": (
+        "Heads are dealt to the ranks in turns instead of in blocks.",
+        _of_shards(lambda g: slopes(g["heads"])[g["rank"] :: g["ranks"]]),
+    ),
+    "slopes of all heads": (
+        "Each rank gets the slopes of all heads.",
+        _of_shards(lambda g: slopes(g["heads"])),
+    ),
+    "shards reversed": (
+        "The first rank gets the last heads.",
+        _of_shards(lambda g: shard(g, rank=g["ranks"] - 1 - g["rank"])),
+    ),
+}
+
+
 def alibi_suite() -> Suite:
     """Return suite alibi."""
     suite = Suite(
         "alibi",
-        "The slope of each head of ALiBi.",
+        "The slope of each head of ALiBi; with ranks, of the heads that one rank of several has,"
+        " in blocks of equal size.",
         "A positive number for each head.",
-        lambda inputs: slopes(inputs["heads"]),
-        SLOPES,
+        shard,
+        {name: _of_whole(bug) for name, bug in SLOPES.items()} | SHARDS,
         tolerance=lambda inputs, expected: power_tolerance(),
     )
     for heads in (*range(1, 33), 40, 48, 52, 64, 71, 96):
         even = heads == power_below(heads)
         flags = ("power of two",) if even else ("not a power of two",)
         suite.add("slopes", {"heads": heads}, *flags)
+    for heads, ranks in ((8, 2), (16, 4), (12, 2), (12, 3), (6, 2), (40, 8)):
+        for rank in range(ranks):
+            suite.add("shard", {"heads": heads, "rank": rank, "ranks": ranks}, "shard")
     for heads in (0, -1):
         suite.refuse({"heads": heads}, "heads")
     suite.refuse({"heads": 2.5}, "heads")
+    suite.refuse({"heads": 6, "rank": 0, "ranks": 4}, "shard")
+    suite.refuse({"heads": 8, "rank": 2, "ranks": 2}, "shard")
     return suite
 
 
@@ -194,7 +243,10 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "A query may not see its own key, either.",
         lambda inputs: _own_hidden(inputs),
     ),
-    "bias missing": ("Everything that is not hidden is 0.", lambda g: bias(g, distance=lambda q, k: 0)),
+    "bias missing": (
+        "Everything that is not hidden is 0.",
+        lambda g: bias(g, distance=lambda q, k: 0),
+    ),
     "distance squared": (
         "The distance is squared.",
         lambda inputs: bias(inputs, distance=lambda q, k: -((k - q) ** 2)),
@@ -346,6 +398,7 @@ def _query_from_zero(inputs: Inputs) -> Any:
 
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
 
+
 def _rounded_logarithm(inputs: Inputs) -> Any:
     """Round the logarithm to the nearest bucket instead of down."""
     side = inputs["buckets"] // (2 if inputs["bidirectional"] else 1)
@@ -482,4 +535,112 @@ def t5_suite() -> Suite:
     suite.refuse(plain | {"max_distance": 8}, "max_distance")
     suite.refuse(plain | {"max_distance": 0}, "max_distance")
     suite.refuse(plain | {"relative": [0.5]}, "not an integer")
+    return suite
+
+
+def log_bucket(relative: int, inputs: Inputs, rounded: Any = mp.ceil) -> int:
+    """Return the signed bucket of a relative position, by DeBERTa's rule."""
+    middle, end = inputs["buckets"] // 2, inputs["max_distance"]
+    distance = abs(relative)
+    found = distance
+    if distance > middle:
+        steps = _steps(distance, middle, end) if rounded is mp.ceil else None
+        if steps is None:
+            ratio = mp.log(exact(distance) / middle) / mp.log(exact(end - 1) / middle)
+            steps = int(rounded(ratio * (middle - 1)))
+        found = middle + min(steps, middle)
+    return found if relative >= 0 else -found
+
+
+def _steps(distance: int, middle: int, end: int) -> int:
+    """Return (middle − 1) · log(distance/middle) / log((end − 1)/middle), rounded up, exactly."""
+    power = distance ** (middle - 1)
+    return next(
+        (n for n in range(middle) if power <= (end - 1) ** n * middle ** (middle - 1 - n)), middle
+    )
+
+
+def deberta(inputs: Inputs, **other: Any) -> Any:
+    """Return the row of each relative position, or its bucket, parts computed otherwise."""
+    inputs = inputs | other
+    if "buckets" in inputs:
+        rounded = inputs.get("rounded", mp.ceil)
+        return _map_nested(lambda r: log_bucket(r, inputs, rounded), inputs["relative"])
+    far, shift = inputs["max_distance"], inputs.get("shift", inputs["max_distance"])
+    last = inputs.get("last", 2 * far - 1)
+    return _map_nested(lambda r: min(max(shift - r, 0), last), inputs["relative"])
+
+
+def _backwards(inputs: Inputs) -> Any:
+    return deberta(inputs, relative=_map_nested(lambda r: -r, inputs["relative"]))
+
+
+DEBERTA: dict[str, tuple[str, Answer]] = {
+    "query and key exchanged": ("The relative position has the other sign.", _backwards),
+    "rounded down": (
+        "The logarithm is rounded down instead of up.",
+        lambda g: deberta(g, rounded=mp.floor) if "buckets" in g else None,
+    ),
+    "rounded to nearest": (
+        "The logarithm is rounded to the nearest bucket instead of up.",
+        lambda g: deberta(g, rounded=mp.nint) if "buckets" in g else None,
+    ),
+    "a row more": (
+        "The last row is 2 · max_distance instead of one less.",
+        lambda g: None if "buckets" in g else deberta(g, last=2 * g["max_distance"]),
+    ),
+    "not shifted": (
+        "Rows are not shifted to begin at 0.",
+        lambda g: (
+            None
+            if "buckets" in g
+            else _map_nested(
+                lambda r: min(max(-r, -g["max_distance"]), g["max_distance"] - 1), g["relative"]
+            )
+        ),
+    ),
+    "sign lost": (
+        "Keys behind get the buckets of those ahead.",
+        lambda g: _map_nested(abs, deberta(g)) if "buckets" in g else None,
+    ),
+    "clipped instead of bucketed": (
+        "Distances are clipped at the count of buckets.",
+        lambda g: (
+            _map_nested(lambda r: min(max(r, -g["buckets"]), g["buckets"]), g["relative"])
+            if "buckets" in g
+            else None
+        ),
+    ),
+}
+
+
+def deberta_suite() -> Suite:
+    """Return suite deberta."""
+    suite = Suite(
+        "deberta",
+        "DeBERTa's relative positions, key − query. Without buckets: the row δ = query − key +"
+        " max_distance, clipped, of a table of 2 · max_distance rows. With buckets: the bucket of"
+        " version 2, with the sign of key − query; a distance up to m = buckets/2 is its own, and"
+        " one beyond falls into m + ⌈(m − 1) · log(distance/m) / log((max_distance − 1)/m)⌉.",
+        "An integer for each relative position, in its shape.",
+        deberta,
+        DEBERTA,
+    )
+    for far in (1, 2, 4, 16):
+        suite.add("rows", {"relative": list(range(-far - 2, far + 3)), "max_distance": far}, "near")
+    square = [[k - q for k in range(5)] for q in range(5)]
+    suite.add("rows", {"relative": square, "max_distance": 3}, "shape")
+    for count, end in ((256, 512), (8, 32), (32, 128), (16, 40), (4, 9)):
+        rule = {"buckets": count, "max_distance": end}
+        middle = count // 2
+        near = [0, 1, -1, middle, -middle, middle + 1, -middle - 1]
+        suite.add("buckets", {"relative": near} | rule, "near")
+        far = [end - 2, 1 - end, end, -end, 10 * end, -10 * end]
+        suite.add("buckets", {"relative": far} | rule, "far")
+        step = max((end - middle) // 12, 1)
+        suite.add("buckets", {"relative": list(range(middle, end, step))} | rule, "growing")
+        suite.add("buckets", {"relative": [-r for r in range(middle, end, step)]} | rule, "growing")
+    suite.refuse({"relative": [0, 1], "max_distance": 0}, "max_distance")
+    suite.refuse({"relative": [0, 1], "max_distance": 64, "buckets": 7}, "odd")
+    suite.refuse({"relative": [0, 1], "max_distance": 3, "buckets": 8}, "max_distance")
     return suite

@@ -369,7 +369,9 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "Frequencies are rounded to float16.",
         bug_of_rules(
             ALL,
-            lambda g: _with_frequencies(g, [float16(w) for w in RULES[g["rule"]](g)["frequencies"]]),
+            lambda g: _with_frequencies(
+                g, [float16(w) for w in RULES[g["rule"]](g)["frequencies"]]
+            ),
         ),
     ),
     "exponent i over d": (

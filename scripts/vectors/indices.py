@@ -9,6 +9,63 @@ from scripts.vectors.cases import Answer, Suite
 Inputs = dict[str, Any]
 
 
+def rectangle(inputs: Inputs, **other: Any) -> Any:
+    """Return the index of each pair of patches in a window that may not be square."""
+    inputs = inputs | other
+    height, width = inputs["height"], inputs["width"]
+    wide = inputs.get("wide", 2 * width - 1)
+    patches = [divmod(n, width) for n in range(height * width)]
+    order = inputs.get("order", 1)
+    return [
+        [
+            (order * (row - other_row) + height - 1) * wide
+            + order * (column - other_column)
+            + width
+            - 1
+            for other_row, other_column in patches
+        ]
+        for row, column in patches
+    ]
+
+
+def index_of(inputs: Inputs) -> Any:
+    """Return the index of each pair of patches."""
+    return window(inputs) if "window" in inputs else rectangle(inputs)
+
+
+def _square(bug: tuple[str, Answer]) -> tuple[str, Answer]:
+    said, wrong = bug
+    return said, lambda inputs: wrong(inputs) if "window" in inputs else None
+
+
+def _rectangular(said: str, change: Answer) -> tuple[str, Answer]:
+    return said, lambda inputs: None if "window" in inputs else change(inputs)
+
+
+def _sides_exchanged(inputs: Inputs) -> Any:
+    return rectangle(inputs, height=inputs["width"], width=inputs["height"])
+
+
+RECTANGLES: dict[str, tuple[str, Answer]] = {
+    "height and width exchanged": _rectangular("The sides are exchanged.", _sides_exchanged),
+    "factor of the height": _rectangular(
+        "Rows of the table are numbered 2 · height − 1 apart instead of 2 · width − 1.",
+        lambda g: rectangle(g, wide=2 * g["height"] - 1),
+    ),
+    "key minus query in a rectangle": _rectangular(
+        "The index numbers the relative positions in reverse.", lambda g: rectangle(g, order=-1)
+    ),
+    "square of the height": _rectangular(
+        "The window is taken for a square of its height.",
+        lambda g: rectangle(g, width=g["height"]),
+    ),
+    "square of the width": _rectangular(
+        "The window is taken for a square of its width.",
+        lambda g: rectangle(g, height=g["width"]),
+    ),
+}
+
+
 def window(inputs: Inputs, *, order: int = 1, wide: int = -1, moved: bool = True) -> Any:
     """Return the index of each pair of patches; order −1 takes key − query."""
     side = inputs["window"]
@@ -66,11 +123,13 @@ def swin_suite() -> Suite:
         "The index of each pair of patches in a window into a table of relative positions, in the"
         " order of the authors of Swin: query − key, rows first.",
         "A row for each query, a column for each key; integers.",
-        window,
-        SWIN,
+        index_of,
+        {name: _square(bug) for name, bug in SWIN.items()} | RECTANGLES,
     )
     for side in range(1, 6):
         suite.add("window", {"window": side}, "window")
+    for height, width in ((1, 2), (2, 1), (2, 3), (3, 2), (4, 2)):
+        suite.add("rectangle", {"height": height, "width": width}, "rectangle")
     for wrong in (0, -1, 2.5):
         suite.refuse({"window": wrong}, "window")
     return suite

@@ -115,11 +115,22 @@ def rotation(inputs: Inputs, **other: Any) -> Any:
     layout = inputs.get("layout", "interleaved")
     angle = inputs.get("angle", lambda p, omega: exact(p) * omega)
     how = {key: inputs[key] for key in ("members", "turn", "kept") if key in inputs}
+    sign = -1 if inputs.get("inverse") else 1
+    if "members" not in how and {"part", "pairs"} & inputs.keys():
+        how["members"] = members(head(inputs["x"]), 2 * len(frequencies), inputs)
     return map_vectors(
         inputs["x"],
         inputs["positions"],
-        lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout, **how),
+        lambda x, p: rotated(x, [sign * angle(p, omega) for omega in frequencies], layout, **how),
     )
+
+
+def members(d: int, part: int, inputs: Inputs) -> list[tuple[int, int]]:
+    """Return the dimensions of the pairs of a part, which lies in front or at the end."""
+    if inputs.get("pairs") == "head" and inputs["layout"] == "half":
+        return [(i, i + d // 2) for i in range(part // 2)]
+    first = d - part if inputs.get("part") == "last" else 0
+    return [(first + a, first + b) for a, b in pairs(part, inputs["layout"])]
 
 
 def _layout(inputs: Inputs, swapped: str) -> str | None:
@@ -301,7 +312,7 @@ def _kept(rounded: Callable[[Number], Number]) -> Answer:
 def _pairs_of_head(inputs: Inputs) -> Any:
     """Pair dimension i of a part with i + d/2 of the whole head."""
     d, part = head(inputs["x"]), 2 * len(frequencies_of(inputs))
-    if part == d or inputs["layout"] != "half":
+    if part == d or inputs["layout"] != "half" or inputs.get("part") == "last":
         return None
     return rotation(inputs, members=[(i, i + d // 2) for i in range(part // 2)])
 
@@ -360,6 +371,26 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
         _kept(bfloat16),
     ),
     "tables rounded to float16": ("Cosines and sines are rounded to float16.", _kept(float16)),
+    "first dimensions rotated": (
+        "A partial rotation rotates the first dimensions instead of the last.",
+        lambda g: rotation(g, part="first") if g.get("part") == "last" else None,
+    ),
+    "pairs within the part": (
+        "A partial rotation pairs dimension i with the half of the part, not of the whole head.",
+        lambda g: rotation(g, pairs="part") if g.get("pairs") == "head" else None,
+    ),
+    "rotated again": (
+        "Vectors that are to be rotated back are rotated once more.",
+        lambda g: rotation(g, inverse=False) if g.get("inverse") else None,
+    ),
+    "not rotated back": (
+        "Vectors that are to be rotated back stay as they are.",
+        lambda g: (
+            rotation(g, positions=map_nested(lambda p: 0, g["positions"]))
+            if g.get("inverse")
+            else None
+        ),
+    ),
     "pairs of the whole head": (
         "A partial rotation pairs dimension i with i + d/2 of the whole head.",
         _pairs_of_head,
@@ -508,7 +539,9 @@ def rotation_suite() -> Suite:
         "Vectors x, (…, length, d), with every pair rotated by its position. positions has a number"
         " for each vector, without leading axes that share them. In the layout interleaved pairs"
         " are neighbours, in the layout half dimension i is paired with i + d/2. The first rotary_d"
-        " dimensions are rotated, or all; by given frequencies, or by those of a base.",
+        " dimensions are rotated, or all; by given frequencies, or by those of a base. part last:"
+        " the last rotary_d dimensions; pairs head: in the layout half, dimension i is paired with"
+        " i + d/2 of the whole head; inverse: x is rotated back.",
         "The rotated vectors, in the shape of x.",
         rotation,
         ROTATION_BUGS,
@@ -566,6 +599,7 @@ def rotation_suite() -> Suite:
         seed += 1
         inputs = {"x": vectors(seed, 1, 4), "positions": [0], "layout": layout, "base": 10000}
         suite.add("start", inputs, "default")
+    _add_parts(suite)
     x = vectors(seed, 2, 4)
     plain = {"x": x, "positions": [0, 1], "layout": "half", "base": 10000}
     suite.refuse(plain | {"x": vectors(1, 2, 3)}, "odd width")
@@ -580,6 +614,22 @@ def rotation_suite() -> Suite:
     suite.refuse(inputs | {"frequencies": [1, 0.1, 0.01]}, "shape")
     suite.refuse(inputs | {"frequencies": [1]}, "shape")
     return suite
+
+
+def _add_parts(suite: Suite) -> None:
+    """Add trailing parts, pairs across the head, and vectors that are rotated back."""
+    seed = 600
+    for layout in ("interleaved", "half"):
+        for d, part in ((6, 2), (8, 4), (12, 4), (16, 8)):
+            for start in (1, 700):
+                seed += 1
+                inputs = {"x": vectors(seed, 2, d), "positions": [start, start + 6]}
+                inputs |= {"layout": layout, "base": 10000, "rotary_d": part}
+                suite.add("trailing", inputs | {"part": "last"}, "partial", "trailing")
+                suite.add("back", inputs | {"inverse": True}, "partial", "inverse")
+                if layout == "half":
+                    suite.add("across", inputs | {"pairs": "head"}, "partial", "across")
+                    suite.add("within", inputs | {"pairs": "part"}, "partial", "within")
 
 
 def scores(inputs: Inputs, **other: Any) -> Any:

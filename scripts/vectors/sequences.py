@@ -178,7 +178,7 @@ DESCRIBED = {
     ),
     **{
         f"keys kept counted instead of tokens, at most {bound}": (
-            f"Old keys are dropped beyond {bound}, and the next position is the count of those left."
+            f"Keys beyond {bound} are dropped, and the next position is the count of those left."
         )
         for bound in BOUNDS[:6]
     },
@@ -206,6 +206,8 @@ DESCRIBED = {
         "Tables are kept by the number of tokens alone, so that the first positions hold for all."
     ),
 }
+
+
 def _bounded_fault(name: str) -> Answer:
     """Return the answers with a bound, where tokens are counted or the bound is a usual one."""
     size = int(name.rpartition(" at ")[2])
