@@ -291,8 +291,8 @@ class Report:
                 _add_case(suite, outcome, tags.get(outcome.status, ""), named)
         if self.torn:
             count = str(len(self.torn))
-            named = {"name": "torn", "tests": count, "errors": count}
-            suite = ElementTree.SubElement(top, "testsuite", named)
+            torn = {"name": "torn", "tests": count, "errors": count}
+            suite = ElementTree.SubElement(top, "testsuite", torn)
         for one in self.torn:
             case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
             ElementTree.SubElement(case, "error", {"message": printable(one)})
@@ -314,9 +314,7 @@ def joined_report(reports: Iterable[Report]) -> Report:
     return Report(outcomes, reports[0].contract, described, remarks, torn, strict, unmatched)
 
 
-def _add_case(
-    suite: ElementTree.Element, one: Outcome, tag: str, named: Container[str]
-) -> None:
+def _add_case(suite: ElementTree.Element, one: Outcome, tag: str, named: Container[str]) -> None:
     """Add a case to JUnit's XML, with what did not pass in an element of its own."""
     about = {"classname": one.case.suite, "name": one.case.id}
     case = ElementTree.SubElement(suite, "testcase", about)

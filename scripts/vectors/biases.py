@@ -626,12 +626,12 @@ def deberta_suite() -> Suite:
         deberta,
         DEBERTA,
     )
-    for far in (1, 2, 4, 16):
-        suite.add("rows", {"relative": list(range(-far - 2, far + 3)), "max_distance": far}, "near")
+    for end in (1, 2, 4, 16):
+        suite.add("rows", {"relative": list(range(-end - 2, end + 3)), "max_distance": end}, "near")
     square = [[k - q for k in range(5)] for q in range(5)]
     suite.add("rows", {"relative": square, "max_distance": 3}, "shape")
     for count, end in ((256, 512), (8, 32), (32, 128), (16, 40), (4, 9)):
-        rule = {"buckets": count, "max_distance": end}
+        rule: Inputs = {"buckets": count, "max_distance": end}
         middle = count // 2
         near = [0, 1, -1, middle, -middle, middle + 1, -middle - 1]
         suite.add("buckets", {"relative": near} | rule, "near")
