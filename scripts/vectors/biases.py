@@ -399,8 +399,13 @@ def _query_from_zero(inputs: Inputs) -> Any:
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
 
 
-def _rounded_logarithm(inputs: Inputs) -> Any:
-    """Round the logarithm to the nearest bucket instead of down."""
+def _up(value: Number) -> Number:
+    """Return a number rounded up, in whose last digits a whole one may be off."""
+    return mp.ceil(value - exact("1e-30"))
+
+
+def _rounded_logarithm(inputs: Inputs, rounded: Any = mp.nint) -> Any:
+    """Round the logarithm to the nearest bucket, or otherwise, instead of down."""
     side = inputs["buckets"] // (2 if inputs["bidirectional"] else 1)
     small, end = side // 2, inputs["max_distance"]
 
@@ -410,7 +415,7 @@ def _rounded_logarithm(inputs: Inputs) -> Any:
         found = distance
         if distance >= small:
             ratio = mp.log(exact(distance) / small) / mp.log(exact(end) / small)
-            found = min(small + int(mp.nint(ratio * (side - small))), side - 1)
+            found = min(small + int(rounded(ratio * (side - small))), side - 1)
         return found + (side if both and relative > 0 else 0)
 
     return _map_nested(one, inputs["relative"])
@@ -430,6 +435,18 @@ T5: dict[str, tuple[str, Answer]] = {
     "logarithm rounded to nearest": (
         "The logarithm is rounded to the nearest bucket instead of down.",
         _rounded_logarithm,
+    ),
+    "max_distance one too low": (
+        "The last bucket begins as for a max_distance that is one lower.",
+        lambda g: (
+            buckets(g, max_distance=g["max_distance"] - 1)
+            if g["max_distance"] > 1 + g["buckets"] // (4 if g["bidirectional"] else 2)
+            else None
+        ),
+    ),
+    "logarithm rounded up": (
+        "The logarithm is rounded up instead of down.",
+        lambda inputs: _rounded_logarithm(inputs, _up),
     ),
     "own position ahead": ("The own position gets a bucket of those ahead.", _own_ahead),
     "sides exchanged": (

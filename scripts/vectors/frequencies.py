@@ -325,6 +325,12 @@ def _whole_factor(g: Inputs) -> Inputs | None:
     return RULES[g["rule"]](g | {"factor": int(g["factor"])}) if "factor" in g else None
 
 
+def _binary_temperature(g: Inputs) -> Inputs | None:
+    if {"attention_factor", "mscale", "mscale_all_dim"} & g.keys():
+        return None
+    return _factor(g, 1 + mp.log(exact(g["factor"]), 2) / 10)
+
+
 def _longrope_temperature(g: Inputs) -> Inputs | None:
     """Take LongRoPE's formula where YaRN's belongs."""
     if g["factor"] < 1:
@@ -352,6 +358,22 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "temperature of LongRoPE": (
         "The attention factor is LongRoPE's.",
         bug_of_rules("yarn", _longrope_temperature),
+    ),
+    "temperature inverted": (
+        "The attention factor is 1 divided by the right one.",
+        bug_of_rules(
+            ("yarn", "longrope"), lambda g: _factor(g, 1 / RULES[g["rule"]](g)["attention_factor"])
+        ),
+    ),
+    "temperature by the binary logarithm": (
+        "The attention factor is computed with log2 instead of the natural logarithm.",
+        bug_of_rules("yarn", lambda g: _binary_temperature(g)),
+    ),
+    "base divided by the factor": (
+        "The base is divided by the factor instead of the frequencies.",
+        bug_of_rules(
+            "linear", lambda g: answer(omegas(g["d"], exact(g["base"]) / exact(g["factor"])))
+        ),
     ),
     "one token too many": (
         "The length is taken one too high.",

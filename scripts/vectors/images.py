@@ -258,9 +258,9 @@ def mrope_positions_suite() -> Suite:
         "mrope_positions",
         "The positions of M-RoPE in a sequence of parts: a number of tokens of text, or frames,"
         " height and width of an image or a video. A grid starts at the next position; its frames"
-        " are intervals apart in time, rounded down, 1 if not given. The part after it begins one"
-        " after the largest position, or with after sides at the grid's start plus the larger of height"
-        " and width. A step after a prompt is text at the end.",
+        " are intervals apart in time, rounded down, 1 if not given. The part after it begins"
+        " one after the largest position, or with after sides at the grid's start plus the larger"
+        " of height and width. A step after a prompt is text at the end.",
         "Time, height and width of each token.",
         places,
         MEDIA,

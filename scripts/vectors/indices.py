@@ -161,6 +161,10 @@ SHAW: dict[str, tuple[str, Answer]] = {
         "Positions are clipped at max_distance − 1.",
         lambda inputs: shaw(inputs, furthest=max(inputs["max_distance"] - 1, 0)),
     ),
+    "clipped one too late": (
+        "Positions are clipped at max_distance + 1, and the table is two rows longer.",
+        lambda inputs: shaw(inputs | {"max_distance": inputs["max_distance"] + 1}),
+    ),
     "from one": (
         "The index begins at 1.",
         lambda inputs: shaw(inputs, shift=inputs["max_distance"] + 1),

@@ -90,7 +90,7 @@ def _segments_without_restart(inputs: Inputs) -> Any:
     if "segments" not in inputs:
         return None
     mask = [[int(one > 0) for one in row] for row in inputs["segments"]]
-    return [_token_positions(row) for row in mask]
+    return positions({"mask": mask, "first_row": inputs.get("first_row", 0)})
 
 
 def _segments_padding_counted(inputs: Inputs) -> Any:

@@ -264,6 +264,39 @@ def _cosines_halved(inputs: Inputs) -> Any:
     return map_vectors(inputs["x"], inputs["positions"], rotate)
 
 
+def _cosines_of_neighbours(inputs: Inputs) -> Any:
+    """Repeat cosines and sines for neighbours, and pair halves."""
+    if inputs.get("layout", "interleaved") != "half" or {"part", "pairs"} & inputs.keys():
+        return None
+    frequencies, sign = frequencies_of(inputs), -1 if inputs.get("inverse") else 1
+    half = len(frequencies)
+
+    def rotate(x: Row, p: Number) -> Row:
+        found = [exact(value) for value in x]
+        for dim in range(2 * half):
+            angle = sign * exact(p) * frequencies[dim // 2]
+            other = -x[dim + half] if dim < half else x[dim - half]
+            found[dim] = x[dim] * mp.cos(angle) + other * mp.sin(angle)
+        return found
+
+    return map_vectors(inputs["x"], inputs["positions"], rotate)
+
+
+def _first_position(inputs: Inputs) -> Any:
+    """Give all vectors of a sequence the position of its first."""
+
+    def same_places(places: Any) -> Any:
+        if isinstance(places[0], list):
+            return [same_places(inner) for inner in places]
+        return [places[0]] * len(places)
+
+    return rotation(inputs, positions=same_places(inputs["positions"]))
+
+
+def _half_precision(p: Number) -> Number:
+    return float16(min(p, 65504))
+
+
 def _far(inputs: Inputs) -> bool:
     return largest(leaves(inputs["positions"])) > 256
 
@@ -353,7 +386,7 @@ def tables_ended(answer: Callable[[int, Callable[[Number], Number]], Answer]) ->
     return found
 
 
-TABLES = (512, 1024, 2048, 4096, 8192, 32768, 65536)
+TABLES = (256, 512, 1024, 2048, 4096, 8192, 32768, 65536)
 
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "second member from the new first": (
@@ -407,6 +440,30 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "angles in turns": (
         "Frequencies are taken for turns, so that angles are 2π times too large.",
         lambda inputs: rotation(inputs, angle=lambda p, omega: exact(p) * omega * 2 * mp.pi),
+    ),
+    "sines lost": (
+        "Sines are 0, so that both members are multiplied by the cosine.",
+        _turn(lambda a, b, cos, sin: (a * cos, b * cos)),
+    ),
+    "result rounded to bfloat16": (
+        "The rotated vectors are rounded to bfloat16.",
+        lambda inputs: map_nested(bfloat16, rotation(inputs)),
+    ),
+    "exponent from one": (
+        "Pairs are counted from 1.",
+        _exponent(lambda i, d: exact(-2 * (i + 1)) / d),
+    ),
+    "positions rounded to float16": (
+        "Positions are rounded to float16, so that those above 2048 coincide.",
+        lambda inputs: _positions(_half_precision)(inputs) if _far(inputs) else None,
+    ),
+    "one position for all": (
+        "All vectors get the position of the first.",
+        lambda inputs: _first_position(inputs),
+    ),
+    "cosines as for neighbours": (
+        "Halves are paired, but cosines and sines are repeated as for neighbours.",
+        lambda inputs: _cosines_of_neighbours(inputs),
     ),
     "not rotated": (
         "Nothing is rotated.",
@@ -726,6 +783,10 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
         _shifted_scores(bfloat16),
+    ),
+    "key one too high": (
+        "The position of each key is one too high.",
+        lambda inputs: scores(inputs, key_positions=[p + 1 for p in inputs["key_positions"]]),
     ),
     "transposed": (
         "Rows are keys and columns queries.",
