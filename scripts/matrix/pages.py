@@ -43,6 +43,7 @@ DEFINED = {
     "resize": ("../axes/resize.md", "a table of learned positions, interpolated"),
     "positions": ("../how-to/diagnose/rotations.md", "positions of padded and packed sequences"),
     "sequences": ("../reference/rotary.md", "calls in order: caches, lengths, bases, casts"),
+    "swin_rectangle": ("../reference/swin.md", "the same index in a window that is not square"),
     "deberta": ("../schemes/terms.md", "rows and buckets of relative positions"),
     "mrope_positions": ("../axes/mrope.md", "positions of text, images and videos"),
     "resize_grid": ("../axes/resize.md", "a grid of learned positions, at other sizes"),

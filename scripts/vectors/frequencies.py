@@ -375,14 +375,6 @@ BUGS: dict[str, tuple[str, Answer]] = {
             "linear", lambda g: answer(omegas(g["d"], exact(g["base"]) / exact(g["factor"])))
         ),
     ),
-    "one token too many": (
-        "The length is taken one too high.",
-        bug_of_rules(("dynamic", "longrope"), _one_longer),
-    ),
-    "one token too few": (
-        "The length is taken one too low.",
-        bug_of_rules(("dynamic", "longrope"), _one_shorter),
-    ),
     "factor as an integer": (
         "The factor loses its fraction.",
         bug_of_rules(ALL, _whole_factor),
@@ -634,6 +626,14 @@ BUGS: dict[str, tuple[str, Answer]] = {
         bug_of_rules(
             "dynamic", lambda g: dynamic(g | {"length": exact(g["factor"]) * g["trained_length"]})
         ),
+    ),
+    "one token too many": (
+        "The length is taken one too high.",
+        bug_of_rules(("dynamic", "longrope"), _one_longer),
+    ),
+    "one token too few": (
+        "The length is taken one too low.",
+        bug_of_rules(("dynamic", "longrope"), _one_shorter),
     ),
 }
 

@@ -28,38 +28,25 @@ def rectangle(inputs: Inputs, **other: Any) -> Any:
     ]
 
 
-def index_of(inputs: Inputs) -> Any:
-    """Return the index of each pair of patches."""
-    return window(inputs) if "window" in inputs else rectangle(inputs)
-
-
-def _square(bug: tuple[str, Answer]) -> tuple[str, Answer]:
-    said, wrong = bug
-    return said, lambda inputs: wrong(inputs) if "window" in inputs else None
-
-
-def _rectangular(said: str, change: Answer) -> tuple[str, Answer]:
-    return said, lambda inputs: None if "window" in inputs else change(inputs)
-
-
 def _sides_exchanged(inputs: Inputs) -> Any:
     return rectangle(inputs, height=inputs["width"], width=inputs["height"])
 
 
 RECTANGLES: dict[str, tuple[str, Answer]] = {
-    "height and width exchanged": _rectangular("The sides are exchanged.", _sides_exchanged),
-    "factor of the height": _rectangular(
+    "height and width exchanged": ("The sides are exchanged.", _sides_exchanged),
+    "factor of the height": (
         "Rows of the table are numbered 2 · height − 1 apart instead of 2 · width − 1.",
         lambda g: rectangle(g, wide=2 * g["height"] - 1),
     ),
-    "key minus query in a rectangle": _rectangular(
-        "The index numbers the relative positions in reverse.", lambda g: rectangle(g, order=-1)
+    "key minus query": (
+        "The index numbers the relative positions in reverse.",
+        lambda g: rectangle(g, order=-1),
     ),
-    "square of the height": _rectangular(
+    "square of the height": (
         "The window is taken for a square of its height.",
         lambda g: rectangle(g, width=g["height"]),
     ),
-    "square of the width": _rectangular(
+    "square of the width": (
         "The window is taken for a square of its width.",
         lambda g: rectangle(g, height=g["width"]),
     ),
@@ -123,15 +110,28 @@ def swin_suite() -> Suite:
         "The index of each pair of patches in a window into a table of relative positions, in the"
         " order of the authors of Swin: query − key, rows first.",
         "A row for each query, a column for each key; integers.",
-        index_of,
-        {name: _square(bug) for name, bug in SWIN.items()} | RECTANGLES,
+        window,
+        SWIN,
     )
     for side in range(1, 6):
         suite.add("window", {"window": side}, "window")
-    for height, width in ((1, 2), (2, 1), (2, 3), (3, 2), (4, 2)):
-        suite.add("rectangle", {"height": height, "width": width}, "rectangle")
     for wrong in (0, -1, 2.5):
         suite.refuse({"window": wrong}, "window")
+    return suite
+
+
+def swin_rectangle_suite() -> Suite:
+    """Return suite swin_rectangle."""
+    suite = Suite(
+        "swin_rectangle",
+        "The index of each pair of patches as in suite swin, in windows that are not square: a"
+        " table of (2 · height − 1) · (2 · width − 1) rows, and patches numbered row by row.",
+        "A row for each query, a column for each key; integers.",
+        rectangle,
+        RECTANGLES,
+    )
+    for height, width in ((1, 2), (2, 1), (2, 3), (3, 2), (4, 2)):
+        suite.add("window", {"height": height, "width": width}, "rectangle")
     return suite
 
 

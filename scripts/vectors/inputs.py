@@ -145,11 +145,7 @@ INPUTS: dict[str, dict[str, Field]] = {
         "buckets": Field("integer", "how many buckets"),
         "max_distance": Field("integer", "the distance from which all share the last bucket"),
     },
-    "swin": {
-        "window": may("number", "patches on a side; this or height and width"),
-        "height": may("integer", "rows of patches"),
-        "width": may("integer", "columns of patches"),
-    },
+    "swin": {"window": Field("number", "patches on a side")},
     "shaw": {
         "query_length": Field("integer", "how many queries, from 0 on"),
         "key_length": Field("integer", "how many keys, from 0 on"),
@@ -171,6 +167,10 @@ INPUTS: dict[str, dict[str, Field]] = {
     "sequences": {
         "objects": Field("list of objects", SETTINGS),
         "calls": Field("list of objects", CALLS),
+    },
+    "swin_rectangle": {
+        "height": Field("integer", "rows of patches"),
+        "width": Field("integer", "columns of patches"),
     },
     "deberta": {
         "relative": Field("any", "key − query, integers in one or two axes", schema=NUMBERS),
@@ -276,6 +276,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "first_row": "A table has no row before 0.",
     },
     "sequences": {},
+    "swin_rectangle": {},
     "deberta": {
         "odd": "buckets must be even, and at least 4.",
         "max_distance": "max_distance must be 1 or more, and lie beyond the single buckets.",

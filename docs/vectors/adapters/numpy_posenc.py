@@ -100,10 +100,8 @@ def alibi(heads, rank=0, ranks=1):
     return np.split(slopes, ranks)[rank]
 
 
-def swin(window=None, height=None, width=None):
-    """Return the index of each pair of patches, in a window that may not be square."""
-    if window is not None:
-        return posenc.swin_index(window)
+def swin_rectangle(height, width):
+    """Return the index of each pair of patches in a window that is not square."""
     row, column = (axis.ravel() for axis in np.indices((height, width)))
     down, across = row[:, None] - row + height - 1, column[:, None] - column + width - 1
     return down * (2 * width - 1) + across
@@ -279,11 +277,12 @@ ANSWERS = {
     "alibi": alibi,
     "alibi_bias": alibi_bias,
     "t5": t5,
-    "swin": swin,
+    "swin": posenc.swin_index,
     "shaw": shaw,
     "resize": posenc.resize_table,
     "positions": positions,
     "sequences": sequences,
+    "swin_rectangle": swin_rectangle,
     "deberta": deberta,
     "mrope_positions": posenc.mrope_positions,
     "resize_grid": resize_grid,
