@@ -107,7 +107,11 @@ def schema() -> dict[str, Any]:
             kind("number", "null"),
             {"const": "-Infinity"},
             {"type": "array", "items": ANSWER},
-            closed({"frequencies": NUMBERS, "attention_factor": NUMBER}),
+            closed(
+                {"frequencies": NUMBERS, "attention_factor": NUMBER, "softmax_factor": NUMBER},
+                "softmax_factor",
+            ),
+            closed({"layers": {"type": "array", "items": ANSWER}}),
         ]
     }
     return {

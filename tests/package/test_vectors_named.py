@@ -274,12 +274,10 @@ class KeysCounted(OBJECT):  # type: ignore[misc]
 
 
 class PromptTwice(OBJECT):  # type: ignore[misc]
-    seen: int
-
     def extend(self, x: Any) -> Any:
-        twice = 1 if self.seen else 2
+        prompt = not getattr(self, "seen")  # noqa: B009 - the base has no type
         found = super().extend(x)
-        self.seen += (twice - 1) * len(x)
+        setattr(self, "seen", getattr(self, "seen") + len(x) * prompt)  # noqa: B009, B010
         return found
 
 
