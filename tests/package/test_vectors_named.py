@@ -269,15 +269,15 @@ class CastToReal(Cast):
 class KeysCounted(OBJECT):  # type: ignore[misc]
     def extend(self, x: Any) -> Any:
         found = super().extend(x)
-        self.seen = min(self.seen, 32)
+        vars(self).update(seen=min(vars(self)["seen"], 32))
         return found
 
 
 class PromptTwice(OBJECT):  # type: ignore[misc]
     def extend(self, x: Any) -> Any:
-        prompt = not getattr(self, "seen")  # noqa: B009 - the base has no type
+        prompt = not vars(self)["seen"]
         found = super().extend(x)
-        setattr(self, "seen", getattr(self, "seen") + len(x) * prompt)  # noqa: B009, B010
+        vars(self).update(seen=vars(self)["seen"] + len(x) * prompt)
         return found
 
 
