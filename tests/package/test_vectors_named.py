@@ -267,17 +267,21 @@ class CastToReal(Cast):
 
 
 class KeysCounted(OBJECT):  # type: ignore[misc]
+    seen = 0
+
     def extend(self, x: Any) -> Any:
         found = super().extend(x)
-        vars(self).update(seen=min(vars(self)["seen"], 32))
+        self.seen = min(self.seen, 32)
         return found
 
 
 class PromptTwice(OBJECT):  # type: ignore[misc]
+    seen = 0
+
     def extend(self, x: Any) -> Any:
-        prompt = not vars(self)["seen"]
+        prompt = self.seen == 0
         found = super().extend(x)
-        vars(self).update(seen=vars(self)["seen"] + len(x) * prompt)
+        self.seen += len(x) * prompt
         return found
 
 
