@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from posenc.vectors import load
+from scripts.matrix import __main__ as matrix
 from scripts.matrix import pages, record
 from scripts.matrix.record import KINDS, Answers, Difference, Library
 from tests.selection import slow_except
@@ -232,3 +233,13 @@ def test_a_library_that_could_not_be_installed_stays_on_the_page(
     row = pages.row_of(library)
     assert row["library"].endswith("could not be installed")
     assert "could not be installed: `no wheel`" in pages.section(library)
+
+
+def test_what_is_out_of_date_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = record.releases()["0.1.0"]
+    asked = {suite: own[suite][0] for suite in LIBRARIES[SPECIMEN[0]].asked}
+    monkeypatch.setattr(matrix, "newest_version", lambda package: "999.0")
+    library = with_digests(monkeypatch, vectors=asked)
+    line = matrix.outdated(library)
+    assert line.startswith(f"{library.name}: asked with the cases of 0.1.0, ")
+    assert line.endswith(" was asked, and 999.0 is there")
