@@ -13,6 +13,7 @@ CONTRACTS = ("float64", "float32 angle", "bfloat16 result")
 SINGLE = "float32 angle"
 HIDDEN = "-Infinity"
 ENOUGH = -1e4  # a bias as low as this hides a key, too
+BY_NUMBER = "hidden by a large number"  # a convention that every suite with hidden keys describes
 NEARER = 4  # an answer looks like a bug if it is so many times nearer to that than to the truth
 
 
@@ -63,6 +64,8 @@ def judge_answer(case: Case, answer: Any, contract: str) -> Verdict:
         return Verdict("unsupported", said=f"{contract} is too loose to test it")
     tolerance = case.tolerance[contract]
     worst = misfit(case.expected, answer, tolerance) if case.expected is not None else OPEN
+    if worst.over <= 1 and _hides_by_number(case.expected, answer):
+        return Verdict("acceptable", worst.error, worst.place, like=(BY_NUMBER,))
     if worst.over <= 1:
         return Verdict("passed", worst.error, worst.place)
     for name, other in case.acceptable.items():
@@ -86,6 +89,13 @@ def _candidate_bugs(case: Case, answer: Any, contract: str) -> tuple[str, ...]:
     near = {name: misfit(bug, answer, loose).over for name, bug in case.bugs.items()}
     alike = [name for name, over in near.items() if over <= 1 and NEARER * over <= off]
     return tuple(sorted(alike, key=lambda name: near[name]))
+
+
+def _hides_by_number(expected: Any, answer: Any) -> bool:
+    """Return whether an answer of the shape expected hides a key by a finite number."""
+    if isinstance(expected, list):
+        return any(map(_hides_by_number, expected, answer))
+    return expected == HIDDEN and math.isfinite(float(answer))
 
 
 def misfit(expected: Any, answer: Any, tolerance: Mapping[str, float]) -> Misfit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
@@ -134,15 +134,34 @@ class Report:
 
     @property
     def bugs(self) -> dict[str, int]:
-        """How many failed cases look like each known bug, the likeliest bug first.
+        """How many failed cases look like each bug that is named, the likeliest bug first.
 
-        The likeliest is the one that most cases look like; of two, the one that would spoil fewer
-        other cases.
+        A bug is named if it explains more than half of the failures of a suite. One that explains
+        only cases that another explains as well, and fewer, is an effect and is not named; of
+        several that give the same numbers all are named. The likeliest is the one that explains
+        most cases; of two, the one that would spoil fewer other cases.
         """
-        counts = Counter(name for one in self.failed for name in one.like)
+        counts: Counter[str] = Counter()
+        for explained in self._named_by_suite().values():
+            counts.update({name: len(cases) for name, cases in explained.items()})
         spoilt = Counter(name for one in self.outcomes for name in one.case.bugs)
-        order = sorted(counts, key=lambda name: (-counts[name], spoilt[name]))
+        rank = {name: number for number, name in enumerate(self.described)}
+        order = sorted(counts, key=lambda name: (-counts[name], spoilt[name], rank.get(name, 0)))
         return {name: counts[name] for name in order}
+
+    @property
+    def explained(self) -> int:
+        """How many failures the named bugs explain."""
+        return sum(
+            len(set().union(*explained.values())) for explained in self._named_by_suite().values()
+        )
+
+    def _named_by_suite(self) -> dict[str, dict[str, set[str]]]:
+        """Return which failed cases each named bug explains, by suite."""
+        failed: dict[str, list[Outcome]] = defaultdict(list)
+        for one in self.failed:
+            failed[one.case.suite].append(one)
+        return {suite: _named_bugs(own) for suite, own in failed.items()}
 
     @property
     def status(self) -> int:
@@ -167,13 +186,7 @@ class Report:
             parts.append(f"Not offered: {', '.join(absent)}")
         if self.torn:
             parts.append("\n".join(["Not asked:", *(f"  {printable(one)}" for one in self.torn)]))
-        found = self.bugs
-        if found:
-            like = [
-                f"  {count:5} {': '.join(filter(None, (name, self.described.get(name))))}"
-                for name, count in found.items()
-            ]
-            parts.append("\n".join(["It looks like:", *map(shortened, like[:SHOWN])]))
+        parts += self._likely_bugs()
         if self.remarks:
             parts.append(
                 "\n".join(["Also printed:", *(f"  {one}" for one in self.remarks[:SHOWN])])
@@ -183,13 +196,25 @@ class Report:
             parts.append("\n".join(["Known or to be skipped, and no case:", *lines]))
         return "\n\n".join([*parts, self._summary()])
 
+    def _likely_bugs(self) -> list[str]:
+        """Return what the failures look like, if there are any."""
+        if not self.failed:
+            return []
+        like = [
+            f"  {count:5} {': '.join(filter(None, (name, self.described.get(name))))}"
+            for name, count in self.bugs.items()
+        ]
+        said = "It looks like:" if like else "It looks like no known bug:"
+        share = f"  explains {self.explained} of {len(self.failed)} failures"
+        return ["\n".join([said, *map(shortened, like[:SHOWN]), share])]
+
     def _outcomes_of_suite(self, suite: str) -> list[Outcome]:
         """Return the outcomes of a suite."""
         return [one for one in self.outcomes if one.case.suite == suite]
 
     def _suite(self, name: str, shown: int | None) -> str:
         """Return the lines about a suite."""
-        own = self._outcomes_of_suite(name)
+        own, named = self._outcomes_of_suite(name), self.bugs
         lines = [f"{name}: {_status_counts(own)}"]
         by_convention = Counter(one.like[0] for one in own if one.status == "acceptable")
         lines += [f"  acceptable: {count} by {how}" for how, count in by_convention.items()]
@@ -203,7 +228,7 @@ class Report:
             at = f" at {worst.place}" if worst.place else ""
             lines.append(f"  largest error: {worst.error:.3g} in {worst.case.id}{at}")
         for kind in (wrong, [one for one in own if one.status == "unrefused"]):
-            lines += [line for one in kind[:shown] for line in _case_lines(one)]
+            lines += [line for one in kind[:shown] for line in _case_lines(one, named)]
             if left := kind[len(kind[:shown]) :]:
                 lines.append(f"  and {len(left)} more{' unrefused' * (kind is not wrong)}")
         return "\n".join(map(shortened, lines))
@@ -220,17 +245,18 @@ class Report:
 
     def as_json(self) -> str:
         """Return the report as JSON: counts, bugs, and every case that did not pass."""
-        counts = Counter(one.status for one in self.outcomes)
+        counts, named = Counter(one.status for one in self.outcomes), self.bugs
         told: dict[str, Any] = {
             "contract": self.contract,
             "status": self.status,
             "counts": {status: counts[status] for status in STATUSES},
             "bugs": self.bugs,
+            "explained": self.explained,
             "remarks": list(self.remarks),
             "torn": list(self.torn),
             "strict": self.strict,
             "unmatched": list(self.unmatched),
-            "cases": [_case_remark(one) for one in self.outcomes if one.status != "passed"],
+            "cases": [_case_remark(one, named) for one in self.outcomes if one.status != "passed"],
         }
         return json.dumps(told, indent=1)
 
@@ -246,7 +272,7 @@ class Report:
 
     def as_junit(self) -> str:
         """Return the report as JUnit's XML, which continuous integration reads."""
-        top = ElementTree.Element("testsuites")
+        top, named = ElementTree.Element("testsuites"), self.bugs
         tags = dict.fromkeys(WRONG, "failure") | {"crashed": "error"}
         tags |= dict.fromkeys(("known", *UNASKED), "skipped")
         tags["unrefused"] = "failure" if self.strict else "skipped"
@@ -262,11 +288,11 @@ class Report:
             }
             suite = ElementTree.SubElement(top, "testsuite", {k: str(v) for k, v in about.items()})
             for outcome in own:
-                _add_case(suite, outcome, tags.get(outcome.status, ""))
+                _add_case(suite, outcome, tags.get(outcome.status, ""), named)
         if self.torn:
             count = str(len(self.torn))
-            named = {"name": "torn", "tests": count, "errors": count}
-            suite = ElementTree.SubElement(top, "testsuite", named)
+            torn = {"name": "torn", "tests": count, "errors": count}
+            suite = ElementTree.SubElement(top, "testsuite", torn)
         for one in self.torn:
             case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
             ElementTree.SubElement(case, "error", {"message": printable(one)})
@@ -288,34 +314,51 @@ def joined_report(reports: Iterable[Report]) -> Report:
     return Report(outcomes, reports[0].contract, described, remarks, torn, strict, unmatched)
 
 
-def _add_case(suite: ElementTree.Element, one: Outcome, tag: str) -> None:
+def _add_case(suite: ElementTree.Element, one: Outcome, tag: str, named: Container[str]) -> None:
     """Add a case to JUnit's XML, with what did not pass in an element of its own."""
     about = {"classname": one.case.suite, "name": one.case.id}
     case = ElementTree.SubElement(suite, "testcase", about)
     if tag:
-        like = f"; looks like: {', '.join(one.like)}" if one.like else ""
+        told = _named_of(one, named)
+        like = f"; looks like: {', '.join(told)}" if told else ""
         said = f"{one.status} {failure_text(one)}{like}"
         ElementTree.SubElement(case, tag, {"message": printable(said)})
 
 
-def _case_remark(one: Outcome) -> dict[str, Any]:
+def _named_bugs(failed: Sequence[Outcome]) -> dict[str, set[str]]:
+    """Return which of the failed cases of a suite each bug explains that is to be named."""
+    explained: dict[str, set[str]] = defaultdict(set)
+    for one in failed:
+        for name in one.like:
+            explained[name].add(one.case.id)
+    most = {name: own for name, own in explained.items() if 2 * len(own) > len(failed)}
+    return {name: own for name, own in most.items() if not any(own < one for one in most.values())}
+
+
+def _named_of(one: Outcome, named: Container[str]) -> list[str]:
+    """Return what a case looks like: a convention, or bugs that the report names."""
+    return [name for name in one.like if one.status != "failed" or name in named]
+
+
+def _case_remark(one: Outcome, named: Container[str]) -> dict[str, Any]:
     """Return what JSON says about a case."""
     told: dict[str, Any] = {"id": one.case.id, "status": one.status}
     told |= {"said": one.said, "place": one.place}
     error = one.error if math.isfinite(one.error) else None
-    told |= {"error": error, "like": list(one.like)}
+    told |= {"error": error, "like": _named_of(one, named)}
     if one.status == "unrefused":
         told |= {"why": one.case.why, "input": one.case.input}
     return told | ({"reason": one.reason} if one.reason else {})
 
 
-def _case_lines(one: Outcome) -> list[str]:
+def _case_lines(one: Outcome, named: Container[str]) -> list[str]:
     """Return the lines about a case that did not pass."""
     if one.status == "unrefused":
         asked = json.dumps(one.case.input, ensure_ascii=False)
         crashed = [f"    {one.said}"] * (one.said != NONSENSE)
         return [f"  unrefused {one.case.id}: {one.case.why}", f"    {asked}", *crashed]
-    like = [f"    looks like: {', '.join(one.like[:3])}"] if one.like else []
+    told = _named_of(one, named)
+    like = [f"    looks like: {', '.join(told[:3])}"] if told else []
     return [f"  {one.status} {one.case.id} {failure_text(one)}", *like]
 
 

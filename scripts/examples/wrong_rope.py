@@ -17,9 +17,10 @@ def rotate(
     layout: str = "interleaved",
     frequencies: Any = None,
     rotary_d: int | None = None,
+    **more: Any,
 ) -> Any:
     """Return the vectors rotated, or raise ValueError or NotImplementedError."""
-    if rotary_d is not None:
+    if rotary_d is not None or more:
         raise NotImplementedError("a partial rotation")
     x, positions = np.array(x), np.array(positions)
     d = x.shape[-1]

@@ -2,22 +2,29 @@
 
 A result holds if the library's adapter, its pins, its smallest programs and the test vectors are
 still those that it was made with. To make one again, delete its file in docs/data/matrix/results/.
+
+`--outdated` asks nothing: it lists the results that do not hold, with how many cases were added
+since, and the libraries of which the package index has a newer version.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
+from scripts.matrix import record
 from scripts.matrix.record import ADAPTERS, FOLDER, Library, libraries, result
 from scripts.matrix.trial import SECONDS, AdapterError, library_result
 
 ENVIRONMENTS = ROOT / "build" / "matrix"
+INDEX_SECONDS = 20
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,6 +34,9 @@ def main(arguments: Sequence[str]) -> int:
         selected = list(chosen(libraries(options.folder, options.adapters), options.names))
     except ValueError as error:
         sys.exit(f"make matrix: {error}")
+    if options.outdated:
+        print("\n".join(filter(None, map(outdated, selected))) or "nothing is out of date")
+        return 0
     missing = [library for library in selected if not holds(library)]
     print(f"{len(selected) - len(missing)} of {len(selected)} results hold", file=sys.stderr)
     try:
@@ -56,6 +66,32 @@ def holds(library: Library) -> bool:
     except ValueError as error:
         print(f"{error}; it is made again", file=sys.stderr)
         return False
+
+
+def outdated(library: Library) -> str:
+    """Return what is out of date about a result, in a line; nothing if it is not."""
+    told = []
+    if not holds(library):
+        told = ["its adapter, pins or programs have changed"]
+        if library.result.is_file() and record.is_known(library):
+            then, now = record.case_counts(library)
+            told = [f"asked with the cases of {record.release(library)}, {then} of {now}"]
+    if library.result.is_file() and "versions" in (found := result(library)):
+        name = record.normal(library.version)
+        own, newest = found["versions"][name].partition("+")[0], newest_version(name)
+        told += [f"{own} was asked, and {newest} is there"] if newest not in ("", own) else []
+    return f"{library.name}: {'; '.join(told)}" if told else ""
+
+
+def newest_version(package: str) -> str:
+    """Return the newest version of a package that the index has, or nothing if it says none."""
+    command = [sys.executable, "-m", "pip", "index", "versions", package]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=INDEX_SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""
+    found = re.match(r"\S+ \((\S+)\)", done.stdout)
+    return found[1] if found else ""
 
 
 def performed_libraries(missing: Sequence[Library], options: argparse.Namespace) -> Iterable[bool]:
@@ -123,6 +159,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m scripts.matrix", description=__doc__)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="of a library; all if none is named")
+    add("--outdated", action="store_true", help="list what is out of date, and ask nothing")
     add("--keep", action="store_true", help="keep the environments")
     add("--seconds", type=float, default=SECONDS, help="for an answer")
     add("--folder", type=Path, default=FOLDER, help="of libraries, programs and results")

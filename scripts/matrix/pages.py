@@ -43,6 +43,10 @@ DEFINED = {
     "resize": ("../axes/resize.md", "a table of learned positions, interpolated"),
     "positions": ("../how-to/diagnose/rotations.md", "positions of padded and packed sequences"),
     "sequences": ("../reference/rotary.md", "calls in order: caches, lengths, bases, casts"),
+    "swin_rectangle": ("../reference/swin.md", "the same index in a window that is not square"),
+    "deberta": ("../schemes/terms.md", "rows and buckets of relative positions"),
+    "mrope_positions": ("../axes/mrope.md", "positions of text, images and videos"),
+    "resize_grid": ("../axes/resize.md", "a grid of learned positions, at other sizes"),
 }
 
 
@@ -68,9 +72,15 @@ def row_of(library: Library) -> dict[str, str]:
     name = f"[{library.title}]({address(library)})"
     if "ways" not in found:
         heading = f"{name} could not be {STEPS[found['failed']['step']]}"
-        return {"library": heading, **dict.fromkeys(suites(), "")}
+        return {"library": heading, "cases": "", **dict.fromkeys(suites(), "")}
     cells = {suite: cell(library, suite) for suite in suites()}
-    return {"library": f"{name} {version(library, found)}", **cells}
+    return {"library": f"{name} {version(library, found)}", "cases": asked_cases(library), **cells}
+
+
+def asked_cases(library: Library) -> str:
+    """Return how many cases the suites had that a library was asked, of how many they have now."""
+    then, now = record.case_counts(library)
+    return f"{then} of {now}"
 
 
 def version(library: Library, found: dict[str, Any]) -> str:
@@ -220,6 +230,7 @@ def first_said(answers: Answers) -> str:
 
 # What the templates of a group and of a library use.
 WORDS: dict[str, Any] = {
+    "asked_cases": asked_cases,
     "contracts": contracts,
     "first_said": first_said,
     "kinds": KINDS,

@@ -49,6 +49,8 @@ from scripts.book.data import load, validate
 FOLDER = DATA / "matrix"
 ADAPTERS = ROOT / "scripts" / "matrix" / "adapters"
 KINDS = ("convention", "limit", "fault")
+RELEASED = DATA / "vectors_released.json"
+TODAY = "today"
 WAYLESS = ""  # the way of a library that has one only
 GROUPS = {
     "torch": "PyTorch libraries",
@@ -170,6 +172,58 @@ def questions(suite: str) -> str:
         for case in vectors.load(suite).cases
     ]
     return digest(json.dumps(told, sort_keys=True).encode())
+
+
+@cache
+def releases() -> dict[str, dict[str, Any]]:
+    """Return for each release of the vectors, the last first, the questions of each suite.
+
+    A suite of a release has its digest, as `questions` has it, and its count of cases.
+    """
+    found = json.loads(RELEASED.read_text("utf-8"))
+    return {
+        version: {suite: (one, found["releases"][version][suite]) for suite, one in digests.items()}
+        for version, digests in reversed(found["questions"].items())
+    }
+
+
+def release_of(suite: str, one: str) -> str:
+    """Return the release whose questions of a suite have a digest: TODAY, or nothing if none."""
+    if one == questions(suite):
+        return TODAY
+    known = releases().items()
+    return next((name for name, own in known if own.get(suite, ("", 0))[0] == one), "")
+
+
+def release(library: Library) -> str:
+    """Return the oldest release with whose cases a library was asked; nothing if one is unknown."""
+    found = {release_of(*pair) for pair in result(library)["digests"]["vectors"].items()}
+    return next(one for one in ("", *reversed(releases()), TODAY) if one in found or one == TODAY)
+
+
+def is_known(library: Library) -> bool:
+    """Return whether a result is of today's adapter, pins and programs, and of known cases.
+
+    Cases keep their ids and are only added, so what was answered to those of a release stays true.
+    """
+    own, today = result(library)["digests"], library.digests()
+    same = {**own, "vectors": sorted(own["vectors"])} == {
+        **today,
+        "vectors": sorted(today["vectors"]),
+    }
+    return same and bool(release(library))
+
+
+def case_counts(library: Library) -> tuple[int, int]:
+    """Return how many cases the suites had that a library was asked, and how many they have."""
+    asked = result(library)["digests"]["vectors"]
+    total = {suite: len(vectors.load(suite).cases) for suite in asked}
+    known = {suite: release_of(suite, one) for suite, one in asked.items()}
+    then = [
+        total[suite] if name in ("", TODAY) else releases()[name][suite][1]
+        for suite, name in known.items()
+    ]
+    return sum(then), sum(total.values())
 
 
 def digest(*parts: bytes) -> str:

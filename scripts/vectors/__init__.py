@@ -7,8 +7,9 @@
     rotation.py        suites rotation and scores
     axes.py            suites rotation_2d and mrope
     sinusoidal.py      suite sinusoidal
-    biases.py          suites alibi, alibi_bias and t5
-    indices.py         suites swin and shaw
+    biases.py          suites alibi, alibi_bias, t5 and deberta
+    images.py          suites mrope_positions and resize_grid
+    indices.py         suites swin, swin_rectangle and shaw
     places.py          suites positions and resize
     sequences.py       suite sequences: calls on one object
     inputs.py          what a case of each suite gives, and why inputs are nonsense

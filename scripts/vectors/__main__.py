@@ -19,11 +19,12 @@ from typing import Any
 
 from scripts import DOCS
 from scripts.vectors.axes import mrope_suite, rotation_2d_suite
-from scripts.vectors.biases import alibi_bias_suite, alibi_suite, t5_suite
+from scripts.vectors.biases import alibi_bias_suite, alibi_suite, deberta_suite, t5_suite
 from scripts.vectors.cases import LICENSE, VERSION, Suite
 from scripts.vectors.configurations import config_suite
 from scripts.vectors.frequencies import frequencies_suite
-from scripts.vectors.indices import shaw_suite, swin_suite
+from scripts.vectors.images import mrope_positions_suite, resize_grid_suite
+from scripts.vectors.indices import shaw_suite, swin_rectangle_suite, swin_suite
 from scripts.vectors.places import positions_suite, resize_suite
 from scripts.vectors.released import release
 from scripts.vectors.rotation import rotation_suite, scores_suite
@@ -49,6 +50,10 @@ SUITES: dict[str, Callable[[], Suite]] = {
     "resize": resize_suite,
     "positions": positions_suite,
     "sequences": sequences_suite,
+    "swin_rectangle": swin_rectangle_suite,
+    "deberta": deberta_suite,
+    "mrope_positions": mrope_positions_suite,
+    "resize_grid": resize_grid_suite,
 }
 
 

@@ -57,7 +57,33 @@ def _add_axes(row: int, column: int, by: int = 0) -> Answer:
     )
 
 
+def _sums(inputs: Inputs) -> Any:
+    return plane(inputs, positions=[[sum(p), sum(p)] for p in inputs["positions"]])
+
+
 PLANE: dict[str, tuple[str, Answer]] = {
+    "axes added": ("Both axes rotate by row + column.", _sums),
+    "not rotated": ("Nothing is rotated.", _add_axes(0, 0)),
+    "rotated twice or positions doubled": (
+        "The rotation is applied twice, or every position is doubled.",
+        _add_axes(2, 2),
+    ),
+    "row for both": (
+        "Both axes rotate by the row.",
+        lambda inputs: plane(inputs, positions=[[p[0], p[0]] for p in inputs["positions"]]),
+    ),
+    "column for both": (
+        "Both axes rotate by the column.",
+        lambda inputs: plane(inputs, positions=[[p[1], p[1]] for p in inputs["positions"]]),
+    ),
+    "frequencies reversed": (
+        "The slowest pair of each axis comes first.",
+        lambda g: plane(g, frequencies=omegas(head(g["x"]) // 2, g["base"])[::-1]),
+    ),
+    "fractions of positions lost": (
+        "Positions are cast to integers.",
+        lambda g: plane(g, positions=[[int(v) for v in p] for p in g["positions"]]),
+    ),
     "axes exchanged": (
         "The half of the rows is rotated by the column, and the other by the row.",
         lambda inputs: plane(inputs, first=OTHER[inputs["first"]]),
@@ -203,7 +229,27 @@ def _axes(order: tuple[int, ...]) -> Answer:
     return lambda inputs: mrope(inputs, positions=[inputs["positions"][axis] for axis in order])
 
 
+def _times(change: Any) -> Answer:
+    """Change every position of an axis, given by its number."""
+    return lambda inputs: mrope(
+        inputs,
+        positions=[[change(axis, p) for p in row] for axis, row in enumerate(inputs["positions"])],
+    )
+
+
 MROPE: dict[str, tuple[str, Answer]] = {
+    "width lost": ("The pairs of the width rotate by the height.", _axes((0, 1, 1))),
+    "width as 0": ("The width counts as 0.", _times(lambda axis, p: p * (axis != 2))),
+    "time as 0": ("The time counts as 0.", _times(lambda axis, p: p * (axis != 0))),
+    "time and height exchanged": ("The first two axes are exchanged.", _axes((1, 0, 2))),
+    "axes one further": ("The axes are taken as height, width and time.", _axes((1, 2, 0))),
+    "axes one back": ("The axes are taken as width, time and height.", _axes((2, 0, 1))),
+    "rotated twice or positions doubled": (
+        "The rotation is applied twice, or every position is doubled.",
+        _times(lambda axis, p: 2 * p),
+    ),
+    "not rotated": ("Nothing is rotated.", _times(lambda axis, p: 0)),
+    "positions from one": ("Positions count from 1 on every axis.", _times(lambda axis, p: p + 1)),
     "sections for turns": (
         "Each axis has a block of pairs, where axes take turns, or the other way round.",
         lambda inputs: mrope(inputs, interleaved_sections=not inputs["interleaved_sections"]),

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
-from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact
+from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact, mp
 
 Inputs = dict[str, Any]
 
@@ -39,6 +39,16 @@ def _uneven(inputs: Inputs, found: Row) -> Row | None:
 
 
 SLOPES: dict[str, tuple[str, Answer]] = {
+    "exponent of 4": (
+        "The exponent is 4(h+1)/n instead of 8(h+1)/n.",
+        lambda inputs: [mp.sqrt(slope) for slope in slopes(inputs["heads"])],
+    ),
+    "exponent two too high": (
+        "The exponent is 8(h+2)/n, as if heads were counted from 1 twice.",
+        lambda inputs: [
+            exact(2) ** (exact(-8 * (h + 2)) / inputs["heads"]) for h in range(inputs["heads"])
+        ],
+    ),
     "plain geometric": (
         "2^(−8(h+1)/heads) for every count of heads, not only for powers of two.",
         lambda inputs: geometric(inputs["heads"]),
@@ -83,23 +93,72 @@ SLOPES: dict[str, tuple[str, Answer]] = {
 }
 
 
+def shard(inputs: Inputs, **other: Any) -> Row:
+    """Return the slopes of a shard of the heads, or of all."""
+    inputs = inputs | other
+    own = inputs["heads"] // inputs.get("ranks", 1)
+    first = own * inputs.get("rank", 0)
+    return slopes(inputs["heads"])[first : first + own]
+
+
+def _of_shards(change: Any) -> Answer:
+    """Return a bug of shards of heads."""
+    return lambda inputs: change(inputs) if "ranks" in inputs else None
+
+
+def _of_whole(bug: tuple[str, Answer]) -> tuple[str, Answer]:
+    """Return a bug of all heads, none of a shard."""
+    said, wrong = bug
+    return said, lambda inputs: None if "ranks" in inputs else wrong(inputs)
+
+
+SHARDS: dict[str, tuple[str, Answer]] = {
+    "slopes of the shard alone": (
+        "Each rank computes the slopes for as many heads as it has, counted from 0.",
+        _of_shards(lambda g: slopes(g["heads"] // g["ranks"])),
+    ),
+    "slopes of the first shard": (
+        "Each rank takes the first slopes of all heads.",
+        _of_shards(lambda g: shard(g, rank=0)),
+    ),
+    "shards taken in turns": (
+        "Heads are dealt to the ranks in turns instead of in blocks.",
+        _of_shards(lambda g: slopes(g["heads"])[g["rank"] :: g["ranks"]]),
+    ),
+    "slopes of all heads": (
+        "Each rank gets the slopes of all heads.",
+        _of_shards(lambda g: slopes(g["heads"])),
+    ),
+    "shards reversed": (
+        "The first rank gets the last heads.",
+        _of_shards(lambda g: shard(g, rank=g["ranks"] - 1 - g["rank"])),
+    ),
+}
+
+
 def alibi_suite() -> Suite:
     """Return suite alibi."""
     suite = Suite(
         "alibi",
-        "The slope of each head of ALiBi.",
+        "The slope of each head of ALiBi; with ranks, of the heads that one rank of several has,"
+        " in blocks of equal size.",
         "A positive number for each head.",
-        lambda inputs: slopes(inputs["heads"]),
-        SLOPES,
+        shard,
+        {name: _of_whole(bug) for name, bug in SLOPES.items()} | SHARDS,
         tolerance=lambda inputs, expected: power_tolerance(),
     )
     for heads in (*range(1, 33), 40, 48, 52, 64, 71, 96):
         even = heads == power_below(heads)
         flags = ("power of two",) if even else ("not a power of two",)
         suite.add("slopes", {"heads": heads}, *flags)
+    for heads, ranks in ((8, 2), (16, 4), (12, 2), (12, 3), (6, 2), (40, 8)):
+        for rank in range(ranks):
+            suite.add("shard", {"heads": heads, "rank": rank, "ranks": ranks}, "shard")
     for heads in (0, -1):
         suite.refuse({"heads": heads}, "heads")
     suite.refuse({"heads": 2.5}, "heads")
+    suite.refuse({"heads": 6, "rank": 0, "ranks": 4}, "shard")
+    suite.refuse({"heads": 8, "rank": 2, "ranks": 2}, "shard")
     return suite
 
 
@@ -119,7 +178,22 @@ def bias(inputs: Inputs, **other: Any) -> Any:
     return [[[entry(slope, q, k) for k in keys] for q in queries] for slope in steep]
 
 
+def _own_hidden(inputs: Inputs) -> Any:
+    """Hide the own position, too."""
+    if not inputs.get("causal", True):
+        return None
+    first = inputs.get("query_offset", 0)
+    return [
+        [
+            [HIDDEN if key == first + query else value for key, value in enumerate(row)]
+            for query, row in enumerate(rows)
+        ]
+        for rows in bias(inputs)
+    ]
+
+
 KEYS_ALONE = "bias by the key alone"
+BY_NUMBER = "hidden by a large number"
 
 BIASES: dict[str, tuple[str, Answer]] = {
     "sign of the bias": (
@@ -165,6 +239,18 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "The bias is slope · (key − query) without the absolute value.",
         lambda inputs: bias(inputs, distance=lambda q, k: k - q),
     ),
+    "own position hidden": (
+        "A query may not see its own key, either.",
+        lambda inputs: _own_hidden(inputs),
+    ),
+    "bias missing": (
+        "Everything that is not hidden is 0.",
+        lambda g: bias(g, distance=lambda q, k: 0),
+    ),
+    "distance squared": (
+        "The distance is squared.",
+        lambda inputs: bias(inputs, distance=lambda q, k: -((k - q) ** 2)),
+    ),
     "one slope for all": (
         "All heads have the first slope.",
         lambda inputs: bias(inputs, slopes=[slopes(inputs["heads"])[0]] * inputs["heads"]),
@@ -184,7 +270,8 @@ def alibi_bias_suite() -> Suite:
         "alibi_bias",
         "The bias of ALiBi. Keys stand at 0, 1, 2, …, queries from query_offset on, which is 0 if"
         " not given. causal is true if not given: later keys are hidden.",
-        'A number for each head, query and key; "-Infinity" where a key is hidden.',
+        'A number for each head, query and key; "-Infinity" where a key is hidden, or a number of'
+        " at most -10000.",
         bias,
         BIASES,
         {
@@ -192,7 +279,12 @@ def alibi_bias_suite() -> Suite:
                 "slope · key instead of slope · (key − query), as in BLOOM. Under a causal mask the"
                 " weights are the same; in few bits they are not.",
                 lambda inputs: bias(inputs, distance=lambda q, k: k),
-            )
+            ),
+            BY_NUMBER: (
+                "A key is hidden by a finite number of at most −10,000: enough for a softmax whose"
+                " scores are far smaller. Where all keys are hidden, weights are not 0.",
+                bias,
+            ),
         },
         tolerance=lambda inputs, expected: power_tolerance(),
     )
@@ -306,7 +398,57 @@ def _query_from_zero(inputs: Inputs) -> Any:
 
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
 
+
+def _up(value: Number) -> Number:
+    """Return a number rounded up, in whose last digits a whole one may be off."""
+    return mp.ceil(value - exact("1e-30"))
+
+
+def _rounded_logarithm(inputs: Inputs, rounded: Any = mp.nint) -> Any:
+    """Round the logarithm to the nearest bucket, or otherwise, instead of down."""
+    side = inputs["buckets"] // (2 if inputs["bidirectional"] else 1)
+    small, end = side // 2, inputs["max_distance"]
+
+    def one(relative: int) -> int:
+        both = inputs["bidirectional"]
+        distance = abs(relative) if both else max(-relative, 0)
+        found = distance
+        if distance >= small:
+            ratio = mp.log(exact(distance) / small) / mp.log(exact(end) / small)
+            found = min(small + int(rounded(ratio * (side - small))), side - 1)
+        return found + (side if both and relative > 0 else 0)
+
+    return _map_nested(one, inputs["relative"])
+
+
+def _own_ahead(inputs: Inputs) -> Any:
+    """Count the own position among those ahead."""
+    if not inputs["bidirectional"]:
+        return None
+    own = inputs["buckets"] // 2
+    return _map_nested(
+        lambda r: own if r == 0 else buckets(inputs | {"relative": [r]})[0], inputs["relative"]
+    )
+
+
 T5: dict[str, tuple[str, Answer]] = {
+    "logarithm rounded to nearest": (
+        "The logarithm is rounded to the nearest bucket instead of down.",
+        _rounded_logarithm,
+    ),
+    "max_distance one too low": (
+        "The last bucket begins as for a max_distance that is one lower.",
+        lambda g: (
+            buckets(g, max_distance=g["max_distance"] - 1)
+            if g["max_distance"] > 1 + g["buckets"] // (4 if g["bidirectional"] else 2)
+            else None
+        ),
+    ),
+    "logarithm rounded up": (
+        "The logarithm is rounded up instead of down.",
+        lambda inputs: _rounded_logarithm(inputs, _up),
+    ),
+    "own position ahead": ("The own position gets a bucket of those ahead.", _own_ahead),
     "sides exchanged": (
         "Keys ahead get the buckets of those behind: query − key instead of key − query.",
         _sides,
@@ -410,4 +552,112 @@ def t5_suite() -> Suite:
     suite.refuse(plain | {"max_distance": 8}, "max_distance")
     suite.refuse(plain | {"max_distance": 0}, "max_distance")
     suite.refuse(plain | {"relative": [0.5]}, "not an integer")
+    return suite
+
+
+def log_bucket(relative: int, inputs: Inputs, rounded: Any = mp.ceil) -> int:
+    """Return the signed bucket of a relative position, by DeBERTa's rule."""
+    middle, end = inputs["buckets"] // 2, inputs["max_distance"]
+    distance = abs(relative)
+    found = distance
+    if distance > middle:
+        steps = _steps(distance, middle, end) if rounded is mp.ceil else None
+        if steps is None:
+            ratio = mp.log(exact(distance) / middle) / mp.log(exact(end - 1) / middle)
+            steps = int(rounded(ratio * (middle - 1)))
+        found = middle + min(steps, middle)
+    return found if relative >= 0 else -found
+
+
+def _steps(distance: int, middle: int, end: int) -> int:
+    """Return (middle − 1) · log(distance/middle) / log((end − 1)/middle), rounded up, exactly."""
+    power = distance ** (middle - 1)
+    return next(
+        (n for n in range(middle) if power <= (end - 1) ** n * middle ** (middle - 1 - n)), middle
+    )
+
+
+def deberta(inputs: Inputs, **other: Any) -> Any:
+    """Return the row of each relative position, or its bucket, parts computed otherwise."""
+    inputs = inputs | other
+    if "buckets" in inputs:
+        rounded = inputs.get("rounded", mp.ceil)
+        return _map_nested(lambda r: log_bucket(r, inputs, rounded), inputs["relative"])
+    far, shift = inputs["max_distance"], inputs.get("shift", inputs["max_distance"])
+    last = inputs.get("last", 2 * far - 1)
+    return _map_nested(lambda r: min(max(shift - r, 0), last), inputs["relative"])
+
+
+def _backwards(inputs: Inputs) -> Any:
+    return deberta(inputs, relative=_map_nested(lambda r: -r, inputs["relative"]))
+
+
+DEBERTA: dict[str, tuple[str, Answer]] = {
+    "query and key exchanged": ("The relative position has the other sign.", _backwards),
+    "rounded down": (
+        "The logarithm is rounded down instead of up.",
+        lambda g: deberta(g, rounded=mp.floor) if "buckets" in g else None,
+    ),
+    "rounded to nearest": (
+        "The logarithm is rounded to the nearest bucket instead of up.",
+        lambda g: deberta(g, rounded=mp.nint) if "buckets" in g else None,
+    ),
+    "a row more": (
+        "The last row is 2 · max_distance instead of one less.",
+        lambda g: None if "buckets" in g else deberta(g, last=2 * g["max_distance"]),
+    ),
+    "not shifted": (
+        "Rows are not shifted to begin at 0.",
+        lambda g: (
+            None
+            if "buckets" in g
+            else _map_nested(
+                lambda r: min(max(-r, -g["max_distance"]), g["max_distance"] - 1), g["relative"]
+            )
+        ),
+    ),
+    "sign lost": (
+        "Keys behind get the buckets of those ahead.",
+        lambda g: _map_nested(abs, deberta(g)) if "buckets" in g else None,
+    ),
+    "clipped instead of bucketed": (
+        "Distances are clipped at the count of buckets.",
+        lambda g: (
+            _map_nested(lambda r: min(max(r, -g["buckets"]), g["buckets"]), g["relative"])
+            if "buckets" in g
+            else None
+        ),
+    ),
+}
+
+
+def deberta_suite() -> Suite:
+    """Return suite deberta."""
+    suite = Suite(
+        "deberta",
+        "DeBERTa's relative positions, key − query. Without buckets: the row δ = query − key +"
+        " max_distance, clipped, of a table of 2 · max_distance rows. With buckets: the bucket of"
+        " version 2, with the sign of key − query; a distance up to m = buckets/2 is its own, and"
+        " one beyond falls into m + ⌈(m − 1) · log(distance/m) / log((max_distance − 1)/m)⌉.",
+        "An integer for each relative position, in its shape.",
+        deberta,
+        DEBERTA,
+    )
+    for end in (1, 2, 4, 16):
+        suite.add("rows", {"relative": list(range(-end - 2, end + 3)), "max_distance": end}, "near")
+    square = [[k - q for k in range(5)] for q in range(5)]
+    suite.add("rows", {"relative": square, "max_distance": 3}, "shape")
+    for count, end in ((256, 512), (8, 32), (32, 128), (16, 40), (4, 9)):
+        rule: Inputs = {"buckets": count, "max_distance": end}
+        middle = count // 2
+        near = [0, 1, -1, middle, -middle, middle + 1, -middle - 1]
+        suite.add("buckets", {"relative": near} | rule, "near")
+        far = [end - 2, 1 - end, end, -end, 10 * end, -10 * end]
+        suite.add("buckets", {"relative": far} | rule, "far")
+        step = max((end - middle) // 12, 1)
+        suite.add("buckets", {"relative": list(range(middle, end, step))} | rule, "growing")
+        suite.add("buckets", {"relative": [-r for r in range(middle, end, step)]} | rule, "growing")
+    suite.refuse({"relative": [0, 1], "max_distance": 0}, "max_distance")
+    suite.refuse({"relative": [0, 1], "max_distance": 64, "buckets": 7}, "odd")
+    suite.refuse({"relative": [0, 1], "max_distance": 3, "buckets": 8}, "max_distance")
     return suite

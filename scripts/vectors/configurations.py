@@ -7,6 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import exact
+from scripts.vectors.frequencies import BUGS as OF_RULES
 from scripts.vectors.frequencies import RULES, SHRUNK, SMALLER, temperature
 
 Inputs = dict[str, Any]
@@ -24,7 +25,8 @@ def parameters(inputs: Inputs) -> Inputs:
     """Return the arguments of suite frequencies that a configuration amounts to."""
     config = inputs["config"]
     entries = settings(config)
-    head = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    head = config.get("qk_rope_head_dim") or config.get("head_dim")
+    head = head or config["hidden_size"] // config["num_attention_heads"]
     rule = entries.get("rope_type", entries.get("type", "default"))
     share = next((x[key] for x in (config, entries) for key in SHARES if key in x), 1)
     promised = config.get("max_position_embeddings")
@@ -54,8 +56,68 @@ def parameters(inputs: Inputs) -> Inputs:
 
 def expected_answer(inputs: Inputs, **other: Any) -> Inputs:
     """Return the answer to an input, some arguments of which may be replaced."""
+    if has_layers(inputs["config"]):
+        return {"layers": [layer_answer(inputs, one) for one in layers(inputs["config"])]}
     found = parameters(inputs) | other
-    return RULES[found["rule"]](found)
+    scaled = RULES[found["rule"]](found)
+    if inputs["config"]["model_type"] in DEEPSEEK:
+        scaled |= {"softmax_factor": softmax_factor(found)}
+    return scaled
+
+
+DEEPSEEK = ("deepseek_v3",)
+LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+def softmax_factor(found: Inputs) -> Any:
+    """Return by how much the scores are scaled in addition, in models that do so."""
+    every = found.get("mscale_all_dim")
+    return temperature(found["factor"], every) ** 2 if every else exact(1)
+
+
+def has_layers(config: Inputs) -> bool:
+    """Return whether the layers of a model differ."""
+    return any(key in config for key in (*LOCAL_BASES, "layer_types", "no_rope_layers"))
+
+
+def layer_types(config: Inputs) -> list[str]:
+    """Return the type of each layer."""
+    every, count = config.get("global_attn_every_n_layers"), config["num_hidden_layers"]
+    if every:  # the first of each group attends to all
+        return [SLIDING if n % every else FULL for n in range(count)]
+    return list(config.get("layer_types") or [FULL] * count)
+
+
+def layers(config: Inputs) -> list[Inputs | None]:
+    """Return the configuration of each layer as if the model had no others; None: no rotation."""
+    rotates = config.get("no_rope_layers") or [1] * config["num_hidden_layers"]
+    return [
+        typed(config, kind) if turns else None
+        for kind, turns in zip(layer_types(config), rotates, strict=True)
+    ]
+
+
+def typed(config: Inputs, kind: str) -> Inputs:
+    """Return the configuration of layers of a type."""
+    several = (*LOCAL_BASES, "layer_types", "no_rope_layers", "rope_scaling", "global_rope_theta")
+    one = {key: value for key, value in config.items() if key not in several}
+    by_type = config.get("rope_parameters", {})
+    if kind in by_type:
+        return one | {"rope_parameters": by_type[kind]}
+    local = next((config[key] for key in LOCAL_BASES if key in config), None)
+    if kind == SLIDING and local:
+        return one | {"rope_theta": local}
+    base = config.get("global_rope_theta", config.get("rope_theta"))
+    scaled = {"rope_scaling": config["rope_scaling"]} if "rope_scaling" in config else {}
+    return one | {"rope_theta": base} | scaled
+
+
+def layer_answer(inputs: Inputs, config: Inputs | None) -> Inputs:
+    """Return the answer for a layer; it has no frequencies if the layer does not rotate."""
+    if config is None:
+        return {"frequencies": [], "attention_factor": exact(1)}
+    return expected_answer(inputs | {"config": config})
 
 
 def without_keys(*keys: str) -> Answer:
@@ -83,6 +145,15 @@ def _outer_base(inputs: Inputs) -> Any:
     """Look for the base inside of rope_parameters only."""
     outside = "rope_theta" in inputs["config"] and "rope_theta" not in settings(inputs["config"])
     return expected_answer(inputs, base=10000) if outside else None
+
+
+def _outer_length(inputs: Inputs) -> Any:
+    """Do not look for the trained length at the top level."""
+    original = "original_max_position_embeddings"
+    if original not in inputs["config"]:
+        return None
+    without = {key: value for key, value in inputs["config"].items() if key != original}
+    return expected_answer(inputs | {"config": without})
 
 
 def _quotient(inputs: Inputs) -> Any:
@@ -116,7 +187,64 @@ def _promised_length(found: Inputs, inputs: Inputs) -> Inputs | None:
     return {"trained_length": promised} if promised else None
 
 
+def _limits_exchanged(inputs: Inputs) -> Any:
+    """Read each limit under the name of the other."""
+    names = {"beta_fast": "beta_slow", "low_freq_factor": "high_freq_factor"}
+    names |= {other: one for one, other in names.items()}
+    entries = settings(inputs["config"])
+    if not entries.keys() & names.keys():
+        return None
+    swapped = {names.get(key, key): value for key, value in entries.items()}
+    place = "rope_parameters" if inputs["config"].get("rope_parameters") else "rope_scaling"
+    return expected_answer(inputs | {"config": inputs["config"] | {place: swapped}})
+
+
+def _of_frequencies(name: str) -> tuple[str, Answer]:
+    """Return a bug of suite frequencies."""
+    said, wrong = OF_RULES[name]
+    return said, lambda inputs: wrong(parameters(inputs))
+
+
+OF_FREQUENCIES = (
+    "temperature forgotten",
+    "temperature squared",
+    "temperature of LongRoPE",
+    "temperature of YaRN",
+    "attention_factor through the formula",
+    "factor as an integer",
+    "kept pairs by NTK's base",
+    "factor inside the power",
+    "ramp reversed",
+    "never truncated",
+    "the other ramp",
+    "ramp by the new length",
+    "turns without 2π",
+    "no blend",
+    "blend reversed",
+    "linear for another rule",
+    "factor multiplies",
+    "divisors multiply",
+    "ratio of lengths alone",
+    "one token too many",
+    "one token too few",
+    "frequencies reversed",
+    "frequencies rounded to bfloat16",
+    "exponent i over d",
+)
 BUGS: dict[str, tuple[str, Answer]] = {
+    "limits exchanged": (
+        "Each limit is read under the name of the other.",
+        _limits_exchanged,
+    ),
+    "low_freq_factor and high_freq_factor ignored": (
+        "The limits of llama3 are 1 and 4, whatever is given.",
+        without_keys("low_freq_factor", "high_freq_factor"),
+    ),
+    "original_max_position_embeddings sought inside": (
+        "The trained length is sought beside the rule only, and max_position_embeddings taken.",
+        lambda inputs: _outer_length(inputs),
+    ),
+    **{name: _of_frequencies(name) for name in OF_FREQUENCIES},
     "rope_theta ignored": ("The base is 10000, whatever is given.", without_keys("rope_theta")),
     "rope_theta sought outside": (
         "A base inside rope_parameters is not found, and 10000 taken.",
@@ -193,6 +321,155 @@ BUGS: dict[str, tuple[str, Answer]] = {
 }
 
 
+def _all_like(kind: str) -> Answer:
+    """Return the answer for layers of a type, as if there were no others."""
+    return lambda inputs: expected_answer(inputs | {"config": typed(inputs["config"], kind)})
+
+
+def _each_like(kind: str) -> Answer:
+    def wrong(inputs: Inputs) -> Any:
+        one = _all_like(kind)(inputs)
+        return {"layers": [one] * inputs["config"]["num_hidden_layers"]}
+
+    return wrong
+
+
+def _layers(change: Callable[[Inputs], Inputs | None]) -> Answer:
+    """Return the answer with another configuration of all layers."""
+
+    def wrong(inputs: Inputs) -> Any:
+        other = change(inputs["config"])
+        return None if other is None else expected_answer(inputs | {"config": other})
+
+    return wrong
+
+
+def _scaled_windows(inputs: Inputs) -> Any:
+    """Apply the scaling to the layers with a window, too."""
+    config = inputs["config"]
+    rule = config.get("rope_scaling") or config.get("rope_parameters", {}).get(FULL)
+    if not rule:
+        return None
+    found = []
+    for kind in layer_types(config):
+        one = typed(config, kind)
+        base = one.get("rope_theta") or one["rope_parameters"]["rope_theta"]
+        scaled = rule | ({"rope_theta": base} if "rope_theta" in rule else {})
+        place = "rope_scaling" if "rope_scaling" in config else "rope_parameters"
+        found.append(layer_answer(inputs, one | {place: scaled}))
+    return {"layers": found}
+
+
+def _types_exchanged(config: Inputs) -> Inputs | None:
+    if "no_rope_layers" in config:
+        return config | {"no_rope_layers": [1 - one for one in config["no_rope_layers"]]}
+    other = {FULL: SLIDING, SLIDING: FULL}
+    kept = {key: value for key, value in config.items() if key != "global_attn_every_n_layers"}
+    return kept | {"layer_types": [other[kind] for kind in layer_types(config)]}
+
+
+def _last_of_each(config: Inputs) -> Inputs | None:
+    """Take the last of each group for the layer that attends to all, or the first."""
+    if "no_rope_layers" in config or len({*layer_types(config)}) < 2:
+        return None
+    kept = {key: value for key, value in config.items() if key != "global_attn_every_n_layers"}
+    return kept | {"layer_types": layer_types(config)[::-1]}
+
+
+def _all_rotate(config: Inputs) -> Inputs | None:
+    if "no_rope_layers" not in config:
+        return None
+    return config | {"no_rope_layers": [1] * config["num_hidden_layers"]}
+
+
+LAYER_BUGS: dict[str, tuple[str, Answer]] = {
+    "one rule for all layers": (
+        "The frequencies of layers that attend to all are returned for every layer.",
+        _all_like(FULL),
+    ),
+    "one rule for each layer": (
+        "Every layer has the frequencies of those that attend to all.",
+        _each_like(FULL),
+    ),
+    "the window's rule for all layers": (
+        "The frequencies of layers with a window are returned for every layer.",
+        _all_like(SLIDING),
+    ),
+    "the window's rule for each layer": (
+        "Every layer has the frequencies of those with a window.",
+        _each_like(SLIDING),
+    ),
+    "layers with a window scaled": (
+        "The scaling is applied to the layers with a window, too, which have none.",
+        _scaled_windows,
+    ),
+    "types of layers exchanged": (
+        "Layers have the settings of the others, or rotate where they should not.",
+        _layers(_types_exchanged),
+    ),
+    "layers counted from the end": (
+        "The layer that attends to all is sought at the other end of each group.",
+        _layers(_last_of_each),
+    ),
+    "all layers rotate": ("Layers that should not rotate do.", _layers(_all_rotate)),
+}
+SOFTMAX_BUGS: dict[str, tuple[str, Answer]] = {
+    "softmax factor forgotten": (
+        "The scores are not scaled in addition.",
+        lambda g: {k: v for k, v in expected_answer(g).items() if k != "softmax_factor"},
+    ),
+    "softmax factor 1": (
+        "The softmax factor is 1.",
+        lambda g: expected_answer(g) | {"softmax_factor": exact(1)},
+    ),
+    "softmax factor not squared": (
+        "The softmax factor is the temperature, not its square.",
+        lambda g: (
+            expected_answer(g)
+            | {"softmax_factor": expected_answer(g)["softmax_factor"] ** exact("0.5")}
+        ),
+    ),
+    "softmax factor by mscale": (
+        "The softmax factor is computed from mscale instead of mscale_all_dim.",
+        lambda g: (
+            expected_answer(g)
+            | {
+                "softmax_factor": temperature(
+                    parameters(g)["factor"], parameters(g).get("mscale", 1)
+                )
+                ** 2
+            }
+        ),
+    ),
+}
+
+
+def of_one_rule(bug: tuple[str, Answer]) -> tuple[str, Answer]:
+    """Return a bug of models whose layers are alike."""
+    said, answered = bug
+
+    def wrong(inputs: Inputs) -> Any:
+        if has_layers(inputs["config"]):
+            return None
+        found = answered(inputs)
+        if found is not None and inputs["config"]["model_type"] in DEEPSEEK:
+            found = {"softmax_factor": expected_answer(inputs)["softmax_factor"]} | found
+        return found
+
+    return said, wrong
+
+
+def _only(
+    holds: Callable[[Inputs], bool], bugs: dict[str, tuple[str, Answer]]
+) -> dict[str, tuple[str, Answer]]:
+    """Return bugs of some configurations only."""
+
+    def bug(answered: Answer) -> Answer:
+        return lambda inputs: answered(inputs) if holds(inputs["config"]) else None
+
+    return {name: (said, bug(answered)) for name, (said, answered) in bugs.items()}
+
+
 UNREAD, INNER = "unknown keys passed over", "rope_parameters first"
 CONVENTIONS: dict[str, tuple[str, Answer]] = {
     UNREAD: ("Keys that are not known are passed over, a misspelt one as well.", expected_answer),
@@ -207,9 +484,13 @@ def config_suite() -> Suite:
         "config",
         "Configurations of models in the manner of transformers, in both spellings. length is that"
         " of the whole sequence; where it is missing it does not matter.",
-        "frequencies of the pairs that rotate, and attention_factor.",
+        "frequencies of the pairs that rotate, and attention_factor. Where layers differ: layers,"
+        " with these for each layer, and no frequencies for one that does not rotate. For DeepSeek"
+        " V3 also softmax_factor, by which the scores are multiplied.",
         expected_answer,
-        BUGS,
+        {name: of_one_rule(bug) for name, bug in BUGS.items()}
+        | _only(has_layers, LAYER_BUGS)
+        | _only(lambda config: config["model_type"] in DEEPSEEK, SOFTMAX_BUGS),
         CONVENTIONS,
         tolerance=lambda inputs, expected: power_tolerance(),
     )
@@ -248,8 +529,85 @@ def config_suite() -> Suite:
                 new = outer | {"rope_parameters": {"rope_type": name, "rope_theta": base} | here}
                 suite.add(name, {"config": old} | options, "old spelling")
                 suite.add(name, {"config": new} | options, "new spelling")
+    _add_lengths(suite)
+    _add_layers(suite)
+    _add_softmax(suite)
     _add_refused(suite)
     return suite
+
+
+def _add_lengths(suite: Suite) -> None:
+    """Add trained lengths at the top level and of any number, other limits, and factors."""
+    original = "original_max_position_embeddings"
+    for head, base in ((16, 10000), (32, 500000)):
+        outer: Inputs = {"model_type": "llama", "hidden_size": 8 * head, "num_attention_heads": 8}
+        outer |= {"head_dim": head, "rope_theta": base}
+        short = [1 + i / 16 for i in range(head // 2)]
+        long = [1 + i / 2 for i in range(head // 2)]
+        phi = {"type": "longrope", "short_factor": short, "long_factor": long}
+        config = outer | {"model_type": "phi3", "max_position_embeddings": 131072, original: 4096}
+        for length in (4096, 4097):
+            given = {"config": config | {"rope_scaling": phi}, "length": length}
+            suite.add("top-level", given, "trained length")
+        for trained, promised, factor in ((4090, 16360, 4.0), (1000, 2500, 2.5), (777, 12432, 16)):
+            yarn: Inputs = {"rope_type": "yarn", "factor": factor, original: trained}
+            config = outer | {"max_position_embeddings": promised, "rope_scaling": yarn}
+            suite.add("uneven", {"config": config}, "trained length")
+        for promised, factor in ((40960, 4.0), (32768, 16.0), (4096, 4.0), (131072, 2.5)):
+            yarn = {"rope_type": "yarn", "factor": factor, original: 4096}
+            config = outer | {"max_position_embeddings": promised, "rope_scaling": yarn}
+            suite.add("ratio", {"config": config}, "factor")
+        for low, high in ((2.0, 8.0), (1.0, 2.0), (1.0, 32.0), (0.5, 3.0)):
+            llama: Inputs = {"rope_type": "llama3", "factor": 8.0, original: 8192}
+            llama |= {"low_freq_factor": low, "high_freq_factor": high}
+            config = outer | {"max_position_embeddings": 131072, "rope_scaling": llama}
+            suite.add("limits", {"config": config}, "limits")
+        for factor in (2.5, 8.5):
+            linear = {"rope_type": "linear", "factor": factor}
+            config = outer | {"max_position_embeddings": 4096, "rope_scaling": linear}
+            suite.add("fraction", {"config": config}, "factor")
+
+
+def _add_layers(suite: Suite) -> None:
+    """Add models whose layers differ: by a window, or in whether they rotate."""
+    scaled = {"rope_type": "linear", "factor": 8.0}
+    plain: Inputs = {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16}
+    plain |= {"max_position_embeddings": 8192}
+    for types in ([SLIDING, SLIDING, FULL, SLIDING], [FULL, SLIDING, SLIDING]):
+        gemma = plain | {"model_type": "gemma3_text", "sliding_window": 512, "layer_types": types}
+        gemma |= {"num_hidden_layers": len(types)}
+        bases = {"rope_theta": 1e6, "rope_local_base_freq": 10000}
+        suite.add("layers", {"config": gemma | bases}, "layers", "old spelling")
+        config = gemma | bases | {"rope_scaling": scaled}
+        suite.add("layers", {"config": config}, "layers", "old spelling")
+        inner = {
+            FULL: scaled | {"rope_theta": 1e6},
+            SLIDING: {"rope_type": "default", "rope_theta": 10000},
+        }
+        suite.add(
+            "layers", {"config": gemma | {"rope_parameters": inner}}, "layers", "new spelling"
+        )
+    for every, count in ((3, 7), (2, 3)):
+        bert = plain | {"model_type": "modernbert", "local_attention": 128}
+        bert |= {"global_rope_theta": 160000, "local_rope_theta": 10000}
+        bert |= {"num_hidden_layers": count, "global_attn_every_n_layers": every}
+        suite.add("layers", {"config": bert}, "layers", "old spelling")
+    for rotates in ([1, 1, 1, 0], [1, 0, 1]):
+        smol = plain | {"model_type": "smollm3", "rope_theta": 2e6, "no_rope_layers": rotates}
+        smol |= {"num_hidden_layers": len(rotates)}
+        suite.add("layers", {"config": smol}, "layers", "no rotation")
+
+
+def _add_softmax(suite: Suite) -> None:
+    """Add models whose scores are scaled in addition."""
+    plain: Inputs = {"model_type": "deepseek_v3", "hidden_size": 128, "num_attention_heads": 4}
+    plain |= {"qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32}
+    plain |= {"max_position_embeddings": 163840, "rope_theta": 10000}
+    yarn: Inputs = {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}
+    yarn |= {"beta_fast": 32, "beta_slow": 1}
+    for one, every in ((1.0, 1.0), (0.707, 0.707), (1.0, 0.707)):
+        config = plain | {"rope_scaling": yarn | {"mscale": one, "mscale_all_dim": every}}
+        suite.add("softmax", {"config": config}, "softmax factor")
 
 
 def _scaled_entries() -> list[tuple[Inputs, int, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
-from scripts.vectors.exact import Number, Row, bfloat16, exact, mp
+from scripts.vectors.exact import Number, Row, bfloat16, exact, float16, mp
 from scripts.vectors.rotation import omegas
 
 Inputs = dict[str, Any]
@@ -280,7 +280,114 @@ def _below(g: Inputs) -> Inputs | None:
     return larger_base(g["d"], g["base"], often) if often > 0 else None
 
 
+def _exchanged(g: Inputs) -> Inputs:
+    """Read each limit under the name of the other."""
+    if g["rule"] == "yarn":
+        return yarn(g | {"fast": g.get("slow", 1), "slow": g.get("fast", 32)})
+    return llama3(g | {"low": g.get("high", 4), "high": g.get("low", 1)})
+
+
+def _exchanged_clipped(g: Inputs) -> Inputs | None:
+    """Read each limit under the name of the other, where the blend is clipped to 0 … 1."""
+    low, high = exact(g.get("high", 4)), exact(g.get("low", 1))
+    if low == high:
+        return None
+    often = [g["trained_length"] * w / (2 * mp.pi) for w in omegas(g["d"], g["base"])]
+    return _blended(g, [clip_to_unit((r - low) / (high - low)) for r in often])
+
+
+def _blended(g: Inputs, kept: Row) -> Inputs:
+    """Return the right attention factor with frequencies that are kept so far."""
+    blended = blend_frequencies(omegas(g["d"], g["base"]), kept, exact(g["factor"]))
+    return _with_frequencies(g, blended)
+
+
+def _without_two_pi(g: Inputs) -> Inputs | None:
+    """Count turns in radians."""
+    if g["rule"] == "yarn":
+        return yarn(g | {"trained_length": g["trained_length"] * 2 * mp.pi})
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    often = [g["trained_length"] * w for w in omegas(g["d"], g["base"])]
+    if low == high:
+        return _blended(g, [exact(int(r > low)) for r in often])
+    return _blended(g, [clip_to_unit((r - low) / (high - low)) for r in often])
+
+
+def _one_longer(g: Inputs) -> Inputs:
+    return RULES[g["rule"]](g | {"length": g["length"] + 1})
+
+
+def _one_shorter(g: Inputs) -> Inputs | None:
+    return RULES[g["rule"]](g | {"length": g["length"] - 1}) if g["length"] > 1 else None
+
+
+def _whole_factor(g: Inputs) -> Inputs | None:
+    return RULES[g["rule"]](g | {"factor": int(g["factor"])}) if "factor" in g else None
+
+
+def _binary_temperature(g: Inputs) -> Inputs | None:
+    if {"attention_factor", "mscale", "mscale_all_dim"} & g.keys():
+        return None
+    return _factor(g, 1 + mp.log(exact(g["factor"]), 2) / 10)
+
+
+def _longrope_temperature(g: Inputs) -> Inputs | None:
+    """Take LongRoPE's formula where YaRN's belongs."""
+    if g["factor"] < 1:
+        return None
+    return _factor(g, mp.sqrt(1 + mp.log(exact(g["factor"])) / mp.log(exact(g["trained_length"]))))
+
+
 BUGS: dict[str, tuple[str, Answer]] = {
+    "limits exchanged": (
+        "Each limit is read under the name of the other: high for low, or slow for fast.",
+        bug_of_rules(("yarn", "llama3"), _exchanged),
+    ),
+    "limits exchanged and blend clipped": (
+        "high is read for low and low for high, and the blend is clipped.",
+        bug_of_rules("llama3", _exchanged_clipped),
+    ),
+    "limits ignored for 1 and 2": (
+        "The limits are 1 and 2, whatever was given.",
+        bug_of_rules("llama3", _with_arguments(low=1, high=2)),
+    ),
+    "turns without 2π": (
+        "Turns are counted in radians: the wavelength lacks its 2π.",
+        bug_of_rules(("yarn", "llama3"), _without_two_pi),
+    ),
+    "temperature of LongRoPE": (
+        "The attention factor is LongRoPE's.",
+        bug_of_rules("yarn", _longrope_temperature),
+    ),
+    "temperature inverted": (
+        "The attention factor is 1 divided by the right one.",
+        bug_of_rules(
+            ("yarn", "longrope"), lambda g: _factor(g, 1 / RULES[g["rule"]](g)["attention_factor"])
+        ),
+    ),
+    "temperature by the binary logarithm": (
+        "The attention factor is computed with log2 instead of the natural logarithm.",
+        bug_of_rules("yarn", lambda g: _binary_temperature(g)),
+    ),
+    "base divided by the factor": (
+        "The base is divided by the factor instead of the frequencies.",
+        bug_of_rules(
+            "linear", lambda g: answer(omegas(g["d"], exact(g["base"]) / exact(g["factor"])))
+        ),
+    ),
+    "factor as an integer": (
+        "The factor loses its fraction.",
+        bug_of_rules(ALL, _whole_factor),
+    ),
+    "frequencies rounded to float16": (
+        "Frequencies are rounded to float16.",
+        bug_of_rules(
+            ALL,
+            lambda g: _with_frequencies(
+                g, [float16(w) for w in RULES[g["rule"]](g)["frequencies"]]
+            ),
+        ),
+    ),
     "exponent i over d": (
         "The exponent is i/d instead of 2i/d.",
         bug_of_rules("default", lambda g: answer(_powers(g, lambda i: exact(-i) / g["d"]))),
@@ -519,6 +626,14 @@ BUGS: dict[str, tuple[str, Answer]] = {
         bug_of_rules(
             "dynamic", lambda g: dynamic(g | {"length": exact(g["factor"]) * g["trained_length"]})
         ),
+    ),
+    "one token too many": (
+        "The length is taken one too high.",
+        bug_of_rules(("dynamic", "longrope"), _one_longer),
+    ),
+    "one token too few": (
+        "The length is taken one too low.",
+        bug_of_rules(("dynamic", "longrope"), _one_shorter),
     ),
 }
 

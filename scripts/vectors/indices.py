@@ -9,6 +9,50 @@ from scripts.vectors.cases import Answer, Suite
 Inputs = dict[str, Any]
 
 
+def rectangle(inputs: Inputs, **other: Any) -> Any:
+    """Return the index of each pair of patches in a window that may not be square."""
+    inputs = inputs | other
+    height, width = inputs["height"], inputs["width"]
+    wide = inputs.get("wide", 2 * width - 1)
+    patches = [divmod(n, width) for n in range(height * width)]
+    order = inputs.get("order", 1)
+    return [
+        [
+            (order * (row - other_row) + height - 1) * wide
+            + order * (column - other_column)
+            + width
+            - 1
+            for other_row, other_column in patches
+        ]
+        for row, column in patches
+    ]
+
+
+def _sides_exchanged(inputs: Inputs) -> Any:
+    return rectangle(inputs, height=inputs["width"], width=inputs["height"])
+
+
+RECTANGLES: dict[str, tuple[str, Answer]] = {
+    "height and width exchanged": ("The sides are exchanged.", _sides_exchanged),
+    "factor of the height": (
+        "Rows of the table are numbered 2 · height − 1 apart instead of 2 · width − 1.",
+        lambda g: rectangle(g, wide=2 * g["height"] - 1),
+    ),
+    "key minus query": (
+        "The index numbers the relative positions in reverse.",
+        lambda g: rectangle(g, order=-1),
+    ),
+    "square of the height": (
+        "The window is taken for a square of its height.",
+        lambda g: rectangle(g, width=g["height"]),
+    ),
+    "square of the width": (
+        "The window is taken for a square of its width.",
+        lambda g: rectangle(g, height=g["width"]),
+    ),
+}
+
+
 def window(inputs: Inputs, *, order: int = 1, wide: int = -1, moved: bool = True) -> Any:
     """Return the index of each pair of patches; order −1 takes key − query."""
     side = inputs["window"]
@@ -76,6 +120,21 @@ def swin_suite() -> Suite:
     return suite
 
 
+def swin_rectangle_suite() -> Suite:
+    """Return suite swin_rectangle."""
+    suite = Suite(
+        "swin_rectangle",
+        "The index of each pair of patches as in suite swin, in windows that are not square: a"
+        " table of (2 · height − 1) · (2 · width − 1) rows, and patches numbered row by row.",
+        "A row for each query, a column for each key; integers.",
+        rectangle,
+        RECTANGLES,
+    )
+    for height, width in ((1, 2), (2, 1), (2, 3), (3, 2), (4, 2)):
+        suite.add("window", {"height": height, "width": width}, "rectangle")
+    return suite
+
+
 def shaw(
     inputs: Inputs, *, order: int = 1, shift: int | None = None, furthest: int | None = None
 ) -> Any:
@@ -101,6 +160,10 @@ SHAW: dict[str, tuple[str, Answer]] = {
     "clipped one too early": (
         "Positions are clipped at max_distance − 1.",
         lambda inputs: shaw(inputs, furthest=max(inputs["max_distance"] - 1, 0)),
+    ),
+    "clipped one too late": (
+        "Positions are clipped at max_distance + 1, and the table is two rows longer.",
+        lambda inputs: shaw(inputs | {"max_distance": inputs["max_distance"] + 1}),
     ),
     "from one": (
         "The index begins at 1.",

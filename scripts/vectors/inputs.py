@@ -75,7 +75,7 @@ RULE = {
     "rotary_d": may("integer", "how many of d dimensions rotate; for proportional"),
 }
 SETTINGS = "settings of each object: d, base, layout, and as in frequencies"
-CALLS = "calls in order: object, do, and x, positions, length or dtype"
+CALLS = "calls in order: object, do, and x, positions, length, dtype, by or first"
 INPUTS: dict[str, dict[str, Field]] = {
     "frequencies": RULE,
     "config": {
@@ -87,6 +87,12 @@ INPUTS: dict[str, dict[str, Field]] = {
         "positions": Field("[length] or [batch, length]", "of each vector, integers or reals"),
         "frequencies": may("[rotary_d/2]", "of each pair; in place of base"),
         "rotary_d": may("integer", "how many dimensions rotate, the first ones; all if missing"),
+        "part": may("text", "first or last: the dimensions that rotate; first if missing"),
+        "pairs": may(
+            "text",
+            "part or head: what is halved to make pairs, in the layout half; part if missing",
+        ),
+        "inverse": may("yes or no", "whether x is rotated already and is to be rotated back"),
         "layout": LAYOUT,
         "base": may("number", "base of the frequencies; where frequencies are missing"),
     },
@@ -121,7 +127,11 @@ INPUTS: dict[str, dict[str, Field]] = {
         "first": Field("text", "sine or cosine"),
         "shift": Field("integer", "0 or 1, subtracted from the denominator d_model/2"),
     },
-    "alibi": {"heads": Field("number", "how many heads")},
+    "alibi": {
+        "heads": Field("number", "how many heads, of all ranks"),
+        "rank": may("integer", "which shard of the heads is asked for; from 0"),
+        "ranks": may("integer", "into how many equal shards the heads are split"),
+    },
     "alibi_bias": {
         "heads": Field("integer", "how many heads"),
         "query_length": Field("integer", "how many queries"),
@@ -148,11 +158,36 @@ INPUTS: dict[str, dict[str, Field]] = {
     "positions": {
         "mask": may("[batch, length]", "1 for tokens, 0 for padding; this or lengths"),
         "lengths": may("[sequences]", "of sequences packed into one row; this or mask"),
+        "segments": may(
+            "[batch, length]", "the sequence of each token in a packed row, from 1; 0 for padding"
+        ),
         "queries": may("integer", "how many of the last tokens are asked for; all if missing"),
+        "first_row": may("integer", "the position of a first token; 0 if missing"),
     },
     "sequences": {
         "objects": Field("list of objects", SETTINGS),
         "calls": Field("list of objects", CALLS),
+    },
+    "swin_rectangle": {
+        "height": Field("integer", "rows of patches"),
+        "width": Field("integer", "columns of patches"),
+    },
+    "deberta": {
+        "relative": Field("any", "key − query, integers in one or two axes", schema=NUMBERS),
+        "max_distance": Field("integer", "where distances are clipped, or the last bucket begins"),
+        "buckets": may("integer", "how many buckets on each side; without, rows are asked for"),
+    },
+    "mrope_positions": {
+        "parts": Field("list", "tokens, or frames, height and width", schema={"type": "array"}),
+        "intervals": may("number", "how far frames are apart in time; 1 if missing"),
+        "after": may("text", "largest or sides: where the part after a grid begins"),
+    },
+    "resize_grid": {
+        "grid": Field("[height, width, d]", "the learned rows"),
+        "sizes": Field("[2]", "the new height and width"),
+        "kernel": Field("text", "linear or cubic"),
+        "corners": Field("yes or no", "whether the places at the ends stay"),
+        "antialias": Field("yes or no", "whether the kernel grows where the grid shrinks"),
     },
 }
 
@@ -211,7 +246,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "unknown order": "order must be interleaved or halves, and first sine or cosine.",
         "shift": "With one pair, a shift of 1 divides by zero.",
     },
-    "alibi": HEADS,
+    "alibi": HEADS | {"shard": "The heads must be split evenly, and rank be one of the shards."},
     "alibi_bias": HEADS
     | {
         "length": "Lengths must not be negative.",
@@ -238,6 +273,21 @@ REFUSALS: dict[str, dict[str, str]] = {
         "mask": "A mask must have 1 for tokens and 0 for padding.",
         "shape": "The rows of a mask must have one length.",
         "queries": "No more tokens can be asked for than there are.",
+        "first_row": "A table has no row before 0.",
     },
     "sequences": {},
+    "swin_rectangle": {},
+    "deberta": {
+        "odd": "buckets must be even, and at least 4.",
+        "max_distance": "max_distance must be 1 or more, and lie beyond the single buckets.",
+    },
+    "mrope_positions": {
+        "sizes": "A part must have no fewer than 0 tokens, and no side of a grid be 0.",
+        "interval": "Frames must not go back in time.",
+    },
+    "resize_grid": {
+        "sizes": "There must be at least one row and column.",
+        "unknown kernel": "kernel must be linear or cubic.",
+        "contradiction": "With antialias, cells are aligned, and corners cannot stay.",
+    },
 }

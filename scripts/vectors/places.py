@@ -12,9 +12,26 @@ Inputs = dict[str, Any]
 
 def positions(inputs: Inputs) -> Any:
     """Return the position of each token; None for padding, where any will do."""
+    if inputs.get("first_row"):
+        plain = positions({key: value for key, value in inputs.items() if key != "first_row"})
+        return map_places(lambda p: p + inputs["first_row"], plain)
     if "lengths" in inputs:
         return [place for length in inputs["lengths"] for place in range(length)]
+    if "segments" in inputs:
+        return [_requested_positions(_segment_positions(row), inputs) for row in inputs["segments"]]
     return [_requested_positions(_token_positions(row), inputs) for row in inputs["mask"]]
+
+
+def map_places(change: Any, places: Any) -> Any:
+    """Return nested places, each changed but None."""
+    if isinstance(places, list):
+        return [map_places(change, inner) for inner in places]
+    return None if places is None else change(places)
+
+
+def _segment_positions(row: list[int]) -> list[int | None]:
+    """Return the position of each token in a packed row, within its sequence."""
+    return [row[:n].count(one) if one else None for n, one in enumerate(row)]
 
 
 def _token_positions(row: list[int]) -> list[int | None]:
@@ -41,13 +58,56 @@ def _positions_of_mask(inputs: Inputs, places: Any) -> Any:
 
 
 def _shifted(inputs: Inputs, by: int) -> Any:
-    if "lengths" in inputs:
-        return [place + by for place in positions(inputs)]
-    return [[None if p is None else p + by for p in row] for row in positions(inputs)]
+    return map_places(lambda p: p + by, positions(inputs))
+
+
+def _first_row(by: int) -> Answer:
+    """Return a bug of the first row, which is off."""
+
+    def wrong(inputs: Inputs) -> Any:
+        return _shifted(inputs, by) if "first_row" in inputs else None
+
+    return wrong
+
+
+def _first_row_ignored(inputs: Inputs) -> Any:
+    if not inputs.get("first_row"):
+        return None
+    return positions({key: value for key, value in inputs.items() if key != "first_row"})
+
+
+def _first_row_of_the_first(inputs: Inputs) -> Any:
+    """Add the first row to the first sequence alone."""
+    if "lengths" not in inputs or not inputs.get("first_row"):
+        return None
+    plain = _first_row_ignored(inputs)
+    first = inputs["lengths"][0]
+    return [p + inputs["first_row"] * (n < first) for n, p in enumerate(plain)]
+
+
+def _segments_without_restart(inputs: Inputs) -> Any:
+    """Go on counting within a row."""
+    if "segments" not in inputs:
+        return None
+    mask = [[int(one > 0) for one in row] for row in inputs["segments"]]
+    return positions({"mask": mask, "first_row": inputs.get("first_row", 0)})
+
+
+def _segments_padding_counted(inputs: Inputs) -> Any:
+    return [list(range(len(row))) for row in inputs["segments"]] if "segments" in inputs else None
+
+
+def _segments_of_first(inputs: Inputs) -> Any:
+    """Give all rows the positions of the first."""
+    if "segments" not in inputs or len(inputs["segments"]) < 2:
+        return None
+    first = [0 if p is None else p for p in positions(inputs)[0]]
+    return [first] * len(inputs["segments"])
 
 
 def _no_restart(inputs: Inputs) -> Any:
-    return list(range(sum(inputs["lengths"]))) if "lengths" in inputs else None
+    first = inputs.get("first_row", 0)
+    return list(range(first, first + sum(inputs["lengths"]))) if "lengths" in inputs else None
 
 
 def _last_length(inputs: Inputs) -> Any:
@@ -76,6 +136,27 @@ def _step(inputs: Inputs) -> Any:
 
 
 POSITIONS: dict[str, tuple[str, Answer]] = {
+    "first row ignored": ("The first token is at 0, whatever the first row.", _first_row_ignored),
+    "first row one too low": (
+        "The first token is at the row of padding, one before the first row.",
+        _first_row(-1),
+    ),
+    "first row for the first sequence alone": (
+        "Packed sequences after the first are counted from 0.",
+        _first_row_of_the_first,
+    ),
+    "no restart in a row": (
+        "A sequence packed into a row goes on where the one before it ends.",
+        _segments_without_restart,
+    ),
+    "place in the row": (
+        "Tokens of packed rows get their place in the row, padding included.",
+        _segments_padding_counted,
+    ),
+    "segments of the first row": (
+        "All packed rows get the positions of the first.",
+        _segments_of_first,
+    ),
     "padding counted": (
         "Padding before a sequence counts, so that its first token is not at 0.",
         lambda inputs: _positions_of_mask(inputs, lambda row: list(range(len(row)))),
@@ -112,7 +193,9 @@ def positions_suite() -> Suite:
         "positions",
         "The position of each token: of a batch by its mask, 1 for tokens and 0 for padding, or of"
         " sequences packed into one row, by their lengths. With queries, only the last tokens are"
-        " asked for, as in a step with a cache.",
+        " asked for, as in a step with a cache. segments: of sequences packed into rows, by the"
+        " number of each token's sequence. first_row is the position of a first token, as 2 in"
+        " RoBERTa and 0 if not given.",
         "An integer for each token, in the shape of the mask; null is padding, where any will do.",
         positions,
         POSITIONS,
@@ -154,11 +237,26 @@ def positions_suite() -> Suite:
     ):
         suite.add("packed", {"lengths": lengths}, "packing")
     suite.add("packed", {"lengths": [2, 0, 3]}, "packing", "empty sequence")
+    for first in (1, 2):
+        for one in ([2, 3], [5], [1, 4, 2]):
+            suite.add("first-row", {"lengths": one, "first_row": first}, "packing", "first row")
+        for mask in ([[1, 1, 1]], [[0, 1, 1], [1, 1, 1]], [[1, 1, 0], [1, 0, 0]]):
+            suite.add("first-row", {"mask": mask, "first_row": first}, "first row")
+    for segments in (
+        [[1, 1, 2, 2, 2]],
+        [[1, 1, 2, 0]],
+        [[1, 2, 2, 3, 3, 3], [1, 1, 1, 1, 2, 0]],
+        [[1, 1, 1, 1], [1, 1, 2, 2]],
+        [[0, 1, 1, 2], [1, 2, 2, 2]],
+    ):
+        suite.add("rows", {"segments": segments}, "packing", "rows")
+        suite.add("rows", {"segments": segments, "first_row": 2}, "packing", "rows", "first row")
     suite.refuse({"lengths": [2, -1]}, "length")
     suite.refuse({"lengths": [1.5]}, "length")
     suite.refuse({"mask": [[0, 2, 1]]}, "mask")
     suite.refuse({"mask": [[1, 1], [1]]}, "shape")
     suite.refuse({"mask": [[1, 1]], "queries": 3}, "queries")
+    suite.refuse({"lengths": [2, 3], "first_row": -1}, "first_row")
     return suite
 
 
@@ -210,7 +308,40 @@ def _scale_by_row_counts(inputs: Inputs) -> Any:
 
 CENTRES = "centres aligned"
 
+
+def _row_before(inputs: Inputs) -> Any:
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+    return interpolated_rows(inputs, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1)))
+
+
+def _row_after(inputs: Inputs) -> Any:
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+    return interpolated_rows(inputs, lambda row: mp.ceil(exact(row) * last / max(rows - 1, 1)))
+
+
+def _weights_exchanged(inputs: Inputs) -> Any:
+    """Give each of two neighbours the weight of the other."""
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
+
+    def place(row: int) -> Any:
+        at = exact(row) * last / max(rows - 1, 1)
+        lower = mp.floor(at)
+        return at if at == lower else 2 * lower + 1 - at
+
+    return interpolated_rows(inputs, place)
+
+
 RESIZE: dict[str, tuple[str, Answer]] = {
+    "row before taken": ("The old row before a place is taken, not a mixture.", _row_before),
+    "row after taken": ("The old row after a place is taken, not a mixture.", _row_after),
+    "weights exchanged": (
+        "Of two neighbours, each has the weight of the other.",
+        _weights_exchanged,
+    ),
+    "rows begin again": (
+        "Old rows stay, and further ones begin again at the first.",
+        lambda g: interpolated_rows(g, lambda row: exact(row % len(g["table"]))),
+    ),
     "nearest row": ("The nearest old row is taken, not a mixture.", _nearest),
     "last row repeated": ("Old rows stay, and the last is repeated.", _repeat_last_row),
     "filled with zeros": ("Old rows stay, and further ones are 0.", _zeros),

@@ -2,8 +2,9 @@
 
     python -m scripts.vectors --release 0.2.0     adds today's cases to them, when a version is made
 
-The file has, for each release, how many cases each suite had, and a digest of the input and of the
-expected answer of each case: those of t5/near-001, -002, … under t5/near, as 001=….
+The file has, for each release, how many cases each suite had and a digest of all their questions,
+which tells with which release a library of the matrix was asked; and a digest of the input and of
+the expected answer of each case: those of t5/near-001, -002, … under t5/near, as 001=….
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ def digest(case: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
+def questions(cases: list[dict[str, Any]]) -> str:
+    """Return a digest of the cases of a suite, as the results of the matrix have it."""
+    keys = ("id", "input", "expected", "tolerance", "result")
+    told = [[*(case[key] for key in keys), case.get("acceptable", {})] for case in cases]
+    text = json.dumps(told, sort_keys=True).encode()
+    return hashlib.sha256(hashlib.sha256(text).digest()).hexdigest()[:16]
+
+
 def release(version: str, folder: Path, file: Path = FILE) -> None:
     """Write that today's cases are those of a version.
 
@@ -53,8 +62,10 @@ def release(version: str, folder: Path, file: Path = FILE) -> None:
     for case in (case for cases in found.values() for case in cases):
         kind, _, number = case["id"].rpartition("-")
         digests[kind].append(f"{number}={digest(case)}")
+    asked = {suite: questions(cases) for suite, cases in found.items()}
     told = {
         "releases": before["releases"] | {version: counts},
+        "questions": before["questions"] | {version: asked},
         "cases": {kind: " ".join(one) for kind, one in digests.items()},
     }
     file.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
@@ -63,7 +74,7 @@ def release(version: str, folder: Path, file: Path = FILE) -> None:
 def released(file: Path = FILE) -> dict[str, Any]:
     """Return what the file has; nothing if there is none."""
     if not file.is_file():
-        return {"releases": {}, "cases": {}}
+        return {"releases": {}, "questions": {}, "cases": {}}
     found: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return found
 

@@ -34,12 +34,38 @@ def pairs(d: int, layout: str) -> list[tuple[int, int]]:
     return [(i, i + d // 2) for i in range(d // 2)]
 
 
-def rotated(x: Row, angles: Row, layout: str) -> Row:
-    """Return a vector with each pair rotated by its angle; further dimensions stay."""
+def turned(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    """Return a pair, rotated."""
+    return a * cos - b * sin, a * sin + b * cos
+
+
+def same(value: Number) -> Number:
+    """Return a number as it is."""
+    return value
+
+
+def rotated(
+    x: Row,
+    angles: Row,
+    layout: str,
+    *,
+    members: list[tuple[int, int]] | None = None,
+    turn: Callable[..., tuple[Number, Number]] = turned,
+    kept: Callable[[Number], Number] = same,
+) -> Row:
+    """Return a vector with each pair rotated by its angle; further dimensions stay.
+
+    Args:
+        x: the vector.
+        angles: of each pair.
+        layout: which dimensions make a pair.
+        members: the dimensions of each pair, in place of the layout.
+        turn: rotates a pair.
+        kept: changes each cosine and sine, as a table in few bits does.
+    """
     found = [exact(value) for value in x]
-    for angle, (a, b) in zip(angles, pairs(2 * len(angles), layout), strict=True):
-        cos, sin = mp.cos(angle), mp.sin(angle)
-        found[a], found[b] = x[a] * cos - x[b] * sin, x[a] * sin + x[b] * cos
+    for angle, (a, b) in zip(angles, members or pairs(2 * len(angles), layout), strict=True):
+        found[a], found[b] = turn(x[a], x[b], kept(mp.cos(angle)), kept(mp.sin(angle)))
     return found
 
 
@@ -88,11 +114,23 @@ def rotation(inputs: Inputs, **other: Any) -> Any:
     frequencies = frequencies_of(inputs)
     layout = inputs.get("layout", "interleaved")
     angle = inputs.get("angle", lambda p, omega: exact(p) * omega)
+    how = {key: inputs[key] for key in ("members", "turn", "kept") if key in inputs}
+    sign = -1 if inputs.get("inverse") else 1
+    if "members" not in how and {"part", "pairs"} & inputs.keys():
+        how["members"] = members(head(inputs["x"]), 2 * len(frequencies), inputs)
     return map_vectors(
         inputs["x"],
         inputs["positions"],
-        lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout),
+        lambda x, p: rotated(x, [sign * angle(p, omega) for omega in frequencies], layout, **how),
     )
+
+
+def members(d: int, part: int, inputs: Inputs) -> list[tuple[int, int]]:
+    """Return the dimensions of the pairs of a part, which lies in front or at the end."""
+    if inputs.get("pairs") == "head" and inputs["layout"] == "half":
+        return [(i, i + d // 2) for i in range(part // 2)]
+    first = d - part if inputs.get("part") == "last" else 0
+    return [(first + a, first + b) for a, b in pairs(part, inputs["layout"])]
 
 
 def _layout(inputs: Inputs, swapped: str) -> str | None:
@@ -226,6 +264,39 @@ def _cosines_halved(inputs: Inputs) -> Any:
     return map_vectors(inputs["x"], inputs["positions"], rotate)
 
 
+def _cosines_of_neighbours(inputs: Inputs) -> Any:
+    """Repeat cosines and sines for neighbours, and pair halves."""
+    if inputs.get("layout", "interleaved") != "half" or {"part", "pairs"} & inputs.keys():
+        return None
+    frequencies, sign = frequencies_of(inputs), -1 if inputs.get("inverse") else 1
+    half = len(frequencies)
+
+    def rotate(x: Row, p: Number) -> Row:
+        found = [exact(value) for value in x]
+        for dim in range(2 * half):
+            angle = sign * exact(p) * frequencies[dim // 2]
+            other = -x[dim + half] if dim < half else x[dim - half]
+            found[dim] = x[dim] * mp.cos(angle) + other * mp.sin(angle)
+        return found
+
+    return map_vectors(inputs["x"], inputs["positions"], rotate)
+
+
+def _first_position(inputs: Inputs) -> Any:
+    """Give all vectors of a sequence the position of its first."""
+
+    def same_places(places: Any) -> Any:
+        if isinstance(places[0], list):
+            return [same_places(inner) for inner in places]
+        return [places[0]] * len(places)
+
+    return rotation(inputs, positions=same_places(inputs["positions"]))
+
+
+def _half_precision(p: Number) -> Number:
+    return float16(min(p, 65504))
+
+
 def _far(inputs: Inputs) -> bool:
     return largest(leaves(inputs["positions"])) > 256
 
@@ -245,7 +316,164 @@ def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
     return wrong
 
 
+def _second_from_first(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    """Rotate in place, so that the second member is computed from the new first."""
+    first = a * cos - b * sin
+    return first, first * sin + b * cos
+
+
+def _minus_lost(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * cos + b * sin, a * sin + b * cos
+
+
+def _minus_twice(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * cos - b * sin, b * cos - a * sin
+
+
+def _members_exchanged(a: Number, b: Number, cos: Number, sin: Number) -> tuple[Number, Number]:
+    return a * sin + b * cos, a * cos - b * sin
+
+
+def _turn(turn: Callable[..., tuple[Number, Number]]) -> Answer:
+    return lambda inputs: rotation(inputs, turn=turn)
+
+
+def _kept(rounded: Callable[[Number], Number]) -> Answer:
+    return lambda inputs: rotation(inputs, kept=rounded)
+
+
+def _pairs_of_head(inputs: Inputs) -> Any:
+    """Pair dimension i of a part with i + d/2 of the whole head."""
+    d, part = head(inputs["x"]), 2 * len(frequencies_of(inputs))
+    if part == d or inputs["layout"] != "half" or inputs.get("part") == "last":
+        return None
+    return rotation(inputs, members=[(i, i + d // 2) for i in range(part // 2)])
+
+
+def _infinite_base(inputs: Inputs) -> Any:
+    if "frequencies" in inputs or inputs.get("base", 10000) <= 65504:
+        return None
+    return rotation(inputs, frequencies=[1] + [0] * (width(inputs) // 2 - 1))
+
+
+def beyond(places: Any, change: Callable[[Number], Number], rows: int) -> Any:
+    """Return nested positions, those beyond a table of so many rows changed; None if none is."""
+    if largest(leaves(places)) < rows:
+        return None
+    return map_nested(lambda p: change(p) if p >= rows else p, places)
+
+
+def _table_of(rows: int, change: Callable[[Number], Number]) -> Answer:
+    def wrong(inputs: Inputs) -> Any:
+        places = beyond(inputs["positions"], change, rows)
+        return None if places is None else rotation(inputs, positions=places)
+
+    return wrong
+
+
+def tables_ended(answer: Callable[[int, Callable[[Number], Number]], Answer]) -> dict[str, Any]:
+    """Return the bugs of positions beyond tables of usual sizes."""
+    found: dict[str, tuple[str, Answer]] = {}
+    for rows in TABLES:
+        found[f"positions wrapped at {rows}"] = (
+            f"Positions begin again at 0 after {rows}.",
+            answer(rows, lambda p, rows=rows: p % rows),  # type: ignore[misc]
+        )
+        found[f"positions clamped at {rows}"] = (
+            f"Positions beyond a table of {rows} rows get its last.",
+            answer(rows, lambda p, rows=rows: rows - 1),  # type: ignore[misc]
+        )
+    return found
+
+
+TABLES = (256, 512, 1024, 2048, 4096, 8192, 32768, 65536)
+
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
+    "second member from the new first": (
+        "A pair is changed in place, so that its second member is computed from the new first.",
+        _turn(_second_from_first),
+    ),
+    "a minus lost": ("Both members are sums: a cos + b sin and a sin + b cos.", _turn(_minus_lost)),
+    "a minus too many": (
+        "Both members are differences: a cos − b sin and b cos − a sin.",
+        _turn(_minus_twice),
+    ),
+    "members exchanged": ("The two members of a pair change places.", _turn(_members_exchanged)),
+    "tables rounded to bfloat16": (
+        "Cosines and sines are rounded to bfloat16.",
+        _kept(bfloat16),
+    ),
+    "tables rounded to float16": ("Cosines and sines are rounded to float16.", _kept(float16)),
+    "first dimensions rotated": (
+        "A partial rotation rotates the first dimensions instead of the last.",
+        lambda g: rotation(g, part="first") if g.get("part") == "last" else None,
+    ),
+    "pairs within the part": (
+        "A partial rotation pairs dimension i with the half of the part, not of the whole head.",
+        lambda g: rotation(g, pairs="part") if g.get("pairs") == "head" else None,
+    ),
+    "rotated again": (
+        "Vectors that are to be rotated back are rotated once more.",
+        lambda g: rotation(g, inverse=False) if g.get("inverse") else None,
+    ),
+    "not rotated back": (
+        "Vectors that are to be rotated back stay as they are.",
+        lambda g: (
+            rotation(g, positions=map_nested(lambda p: 0, g["positions"]))
+            if g.get("inverse")
+            else None
+        ),
+    ),
+    "pairs of the whole head": (
+        "A partial rotation pairs dimension i with i + d/2 of the whole head.",
+        _pairs_of_head,
+    ),
+    "base infinite in float16": (
+        "The base is kept in float16, where 500000 is infinite, so that all pairs but one stand"
+        " still.",
+        _infinite_base,
+    ),
+    "angles in degrees": (
+        "Angles are taken for degrees.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(p) * omega * mp.pi / 180),
+    ),
+    "angles in turns": (
+        "Frequencies are taken for turns, so that angles are 2π times too large.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(p) * omega * 2 * mp.pi),
+    ),
+    "sines lost": (
+        "Sines are 0, so that both members are multiplied by the cosine.",
+        _turn(lambda a, b, cos, sin: (a * cos, b * cos)),
+    ),
+    "result rounded to bfloat16": (
+        "The rotated vectors are rounded to bfloat16.",
+        lambda inputs: map_nested(bfloat16, rotation(inputs)),
+    ),
+    "exponent from one": (
+        "Pairs are counted from 1.",
+        _exponent(lambda i, d: exact(-2 * (i + 1)) / d),
+    ),
+    "positions rounded to float16": (
+        "Positions are rounded to float16, so that those above 2048 coincide.",
+        lambda inputs: _positions(_half_precision)(inputs) if _far(inputs) else None,
+    ),
+    "one position for all": (
+        "All vectors get the position of the first.",
+        lambda inputs: _first_position(inputs),
+    ),
+    "cosines as for neighbours": (
+        "Halves are paired, but cosines and sines are repeated as for neighbours.",
+        lambda inputs: _cosines_of_neighbours(inputs),
+    ),
+    "not rotated": (
+        "Nothing is rotated.",
+        lambda inputs: rotation(inputs, angle=lambda p, omega: exact(0)),
+    ),
+    "positions one too low": (
+        "Every position is one too low.",
+        _positions(lambda p: p - 1),
+    ),
+    **tables_ended(_table_of),
     "half for interleaved": (
         "Dimension i is paired with i + d/2, where pairs are neighbours.",
         _other_layout_bug("interleaved"),
@@ -299,7 +527,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
         "Pairs that stand still are left out, so that others are paired inside the rotating part.",
         _without_still_pairs,
     ),
-    "rotated twice": (
+    "rotated twice or positions doubled": (
         "The rotation is applied twice, or every position is doubled.",
         lambda inputs: rotation(inputs, angle=lambda p, omega: 2 * exact(p) * omega),
     ),
@@ -368,7 +596,9 @@ def rotation_suite() -> Suite:
         "Vectors x, (…, length, d), with every pair rotated by its position. positions has a number"
         " for each vector, without leading axes that share them. In the layout interleaved pairs"
         " are neighbours, in the layout half dimension i is paired with i + d/2. The first rotary_d"
-        " dimensions are rotated, or all; by given frequencies, or by those of a base.",
+        " dimensions are rotated, or all; by given frequencies, or by those of a base. part last:"
+        " the last rotary_d dimensions; pairs head: in the layout half, dimension i is paired with"
+        " i + d/2 of the whole head; inverse: x is rotated back.",
         "The rotated vectors, in the shape of x.",
         rotation,
         ROTATION_BUGS,
@@ -426,6 +656,7 @@ def rotation_suite() -> Suite:
         seed += 1
         inputs = {"x": vectors(seed, 1, 4), "positions": [0], "layout": layout, "base": 10000}
         suite.add("start", inputs, "default")
+    _add_parts(suite)
     x = vectors(seed, 2, 4)
     plain = {"x": x, "positions": [0, 1], "layout": "half", "base": 10000}
     suite.refuse(plain | {"x": vectors(1, 2, 3)}, "odd width")
@@ -440,6 +671,22 @@ def rotation_suite() -> Suite:
     suite.refuse(inputs | {"frequencies": [1, 0.1, 0.01]}, "shape")
     suite.refuse(inputs | {"frequencies": [1]}, "shape")
     return suite
+
+
+def _add_parts(suite: Suite) -> None:
+    """Add trailing parts, pairs across the head, and vectors that are rotated back."""
+    seed = 600
+    for layout in ("interleaved", "half"):
+        for d, part in ((6, 2), (8, 4), (12, 4), (16, 8)):
+            for start in (1, 700):
+                seed += 1
+                inputs = {"x": vectors(seed, 2, d), "positions": [start, start + 6]}
+                inputs |= {"layout": layout, "base": 10000, "rotary_d": part}
+                suite.add("trailing", inputs | {"part": "last"}, "partial", "trailing")
+                suite.add("back", inputs | {"inverse": True}, "partial", "inverse")
+                if layout == "half":
+                    suite.add("across", inputs | {"pairs": "head"}, "partial", "across")
+                    suite.add("within", inputs | {"pairs": "part"}, "partial", "within")
 
 
 def scores(inputs: Inputs, **other: Any) -> Any:
@@ -496,7 +743,7 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         lambda inputs: scores(inputs, key_change={"angle": _backwards}),
     ),
     "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
-    "rotated twice": (
+    "rotated twice or positions doubled": (
         "Queries and keys are rotated twice, or every position is doubled.",
         _shifted_scores(lambda p: 2 * p),
     ),
@@ -536,6 +783,10 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
         _shifted_scores(bfloat16),
+    ),
+    "key one too high": (
+        "The position of each key is one too high.",
+        lambda inputs: scores(inputs, key_positions=[p + 1 for p in inputs["key_positions"]]),
     ),
     "transposed": (
         "Rows are keys and columns queries.",

@@ -34,11 +34,13 @@ WIDTH = kind("integer")
 NUMBER = kind("number")
 CALL = {
     "object": WIDTH,
-    "do": {"enum": ["rotate", "extend", "restart", "frequencies", "cast"]},
+    "do": {"enum": ["rotate", "extend", "restart", "frequencies", "cast", "shift"]},
     "x": NUMBERS,
     "positions": NUMBERS,
     "length": WIDTH,
     "dtype": {"enum": ["bfloat16", "float32"]},
+    "by": WIDTH,
+    "first": WIDTH,
 }
 
 
@@ -105,7 +107,11 @@ def schema() -> dict[str, Any]:
             kind("number", "null"),
             {"const": "-Infinity"},
             {"type": "array", "items": ANSWER},
-            closed({"frequencies": NUMBERS, "attention_factor": NUMBER}),
+            closed(
+                {"frequencies": NUMBERS, "attention_factor": NUMBER, "softmax_factor": NUMBER},
+                "softmax_factor",
+            ),
+            closed({"layers": {"type": "array", "items": ANSWER}}),
         ]
     }
     return {

@@ -7,7 +7,7 @@ from typing import Any
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance, power_tolerance
 from scripts.vectors.exact import Row, bfloat16, exact, largest, leaves, vectors
 from scripts.vectors.frequencies import RULES
-from scripts.vectors.rotation import omegas, rotated
+from scripts.vectors.rotation import omegas, rotated, same, turned
 
 Inputs = dict[str, Any]
 
@@ -62,15 +62,51 @@ class Machine:
             frequencies = omegas(settings["d"])
         if self.fault != "table of the first call":
             one["rows"] = max(one["rows"], max(positions) + 1)
-        if one["rounded"]:
-            frequencies = [bfloat16(omega) for omega in frequencies]
+        positions = self._bounded(positions)
+        angles = [[exact(p) * omega for omega in frequencies] for p in positions]
+        kept = same
+        if one["rounded"] and self.fault == "frequencies rounded by the cast":
+            angles = [[exact(p) * bfloat16(omega) for omega in frequencies] for p in positions]
+        if one["rounded"] and self.fault == "angles rounded by the cast":
+            angles = [[bfloat16(angle) for angle in row] for row in angles]
+        if one["rounded"] and self.fault == "tables rounded by the cast":
+            kept = bfloat16
+        turn = turned
+        if one["rounded"] and self.fault == "sines lost by the cast":
+            turn, kept = _without_sines, bfloat16
+        layout = self._layout(settings)
         return [
-            rotated(row, [exact(p) * omega for omega in frequencies], self._layout(settings))
-            for row, p in zip(x, positions, strict=True)
+            rotated(row, own, layout, kept=kept, turn=turn)
+            for row, own in zip(x, angles, strict=True)
         ]
 
+    def _bounded(self, positions: list[int]) -> list[int]:
+        """Return positions, with a fault of tables of a size."""
+        what, _, size = self.fault.rpartition(" at ")
+        if what == "positions wrapped":
+            return [p % int(size) for p in positions]
+        if what == "positions clamped":
+            return [min(p, int(size) - 1) for p in positions]
+        return positions
+
+    def _shift(self, one: Inputs, settings: Inputs, x: Any, by: int, first: int = 0) -> Any:
+        """Rotate keys that are rotated already, those from the first on."""
+        if self.fault == "kept keys not shifted":
+            by = 0
+        if self.fault == "kept keys shifted the wrong way":
+            by = -by
+        if self.fault == "all keys shifted":
+            first = 0
+        places = [by if n >= first else 0 for n in range(len(x))]
+        if self.fault == "kept keys rotated at their new places":
+            places = [n + by if n >= first else 0 for n in range(len(x))]
+        return self._rotate(one, settings, x, places)
+
     def _extend(self, one: Inputs, settings: Inputs, x: Any) -> Any:
+        if self.fault == "one count for all objects":
+            one = self.made[min(self.made)]
         start = one["offset"]
+        one["steps"] = one.get("steps", 0) + 1
         if self.fault == "offset lost between calls":
             start = 0
         if self.fault == "offset one too high" and start:
@@ -78,15 +114,34 @@ class Machine:
         one["offset"] += len(x) * (2 if self.fault == "offset counted twice" else 1)
         if self.fault == "calls counted instead of tokens":
             one["offset"] = one["offset"] - len(x) + 1
-        return self._rotate(one, settings, x, list(range(start, start + len(x))))
+        if self.fault == "prompt counted twice" and one["steps"] == 1:
+            one["offset"] += len(x)
+        what, _, size = self.fault.rpartition(" at most ")
+        if what == "keys kept counted instead of tokens,":
+            one["offset"] = min(one["offset"], int(size))
+        places = list(range(start, start + len(x)))
+        if self.fault == "one position for a chunk" and one["steps"] > 1:
+            places = [start] * len(x)
+        if self.fault == "chunks from zero" and len(x) > 1:
+            places = list(range(len(x)))
+        found = self._rotate(one, settings, x, places)
+        return None if len(x) > PROMPT else found
 
     def _restart(self, one: Inputs, settings: Inputs) -> None:
+        if self.fault == "one count for all objects":
+            one = self.made[min(self.made)]
+        if self.fault == "restart of all objects":
+            for other in self.made.values():
+                other.update(offset=0, steps=0)
         if self.fault != "restart forgotten":
-            one["offset"] = 0
+            one.update(offset=0, steps=0)
 
     def _cast(self, one: Inputs, settings: Inputs, dtype: str) -> None:
-        if self.fault == "frequencies rounded by the cast":
-            one["rounded"] = one["rounded"] or dtype == "bfloat16"
+        one["rounded"] = one["rounded"] or dtype == "bfloat16"
+
+
+def _without_sines(a: Any, b: Any, cos: Any, sin: Any) -> tuple[Any, Any]:
+    return a * cos, b * cos
 
 
 def answers(inputs: Inputs, fault: str = "") -> Any:
@@ -100,7 +155,38 @@ def faulty(name: str) -> Answer:
     return lambda inputs: answers(inputs, name)
 
 
+PROMPT = 24  # tokens; the rotation of a longer one is not asked for
+BOUNDS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 DESCRIBED = {
+    "tables rounded by the cast": (
+        "A cast of the model to bfloat16 rounds the cosines and sines for good."
+    ),
+    "sines lost by the cast": (
+        "A cast drops the imaginary parts of a table of complex numbers, so that sines are 0."
+    ),
+    "angles rounded by the cast": "A cast of the model to bfloat16 rounds the angles for good.",
+    "prompt counted twice": "After the first call the count is twice as high as its tokens.",
+    "one position for a chunk": "All tokens of a chunk after the prompt get the first's position.",
+    "chunks from zero": "A call with several tokens is counted from 0, one with a single is not.",
+    "one count for all objects": "All objects count their tokens together.",
+    "restart of all objects": "A new sequence of one object restarts the others, too.",
+    "kept keys not shifted": "Keys that move stay rotated as they were.",
+    "kept keys shifted the wrong way": "Keys that move are rotated the wrong way.",
+    "all keys shifted": "Keys that stay in front are rotated like those that move.",
+    "kept keys rotated at their new places": (
+        "Keys that move are rotated by their new places, on top of the old rotation."
+    ),
+    **{
+        f"keys kept counted instead of tokens, at most {bound}": (
+            f"Keys beyond {bound} are dropped, and the next position is the count of those left."
+        )
+        for bound in BOUNDS[:6]
+    },
+    **{f"positions wrapped at {n}": f"Positions begin again at 0 after {n}." for n in BOUNDS},
+    **{
+        f"positions clamped at {n}": f"Positions beyond a table of {n} rows get its last."
+        for n in BOUNDS
+    },
     "offset lost between calls": "Tokens that follow cached ones are counted from 0.",
     "offset one too high": "Tokens that follow cached ones are counted one too high.",
     "offset counted twice": "The count of cached tokens grows twice as fast.",
@@ -120,15 +206,31 @@ DESCRIBED = {
         "Tables are kept by the number of tokens alone, so that the first positions hold for all."
     ),
 }
+
+
+def _bounded_fault(name: str) -> Answer:
+    """Return the answers with a bound, where tokens are counted or the bound is a usual one."""
+    size = int(name.rpartition(" at ")[2])
+
+    def wrong(inputs: Inputs) -> Any:
+        counted = any(call["do"] == "extend" for call in inputs["calls"])
+        return answers(inputs, name) if counted or size >= 1024 else None
+
+    return wrong
+
+
 BUGS: dict[str, tuple[str, Answer]] = {
-    name: (description, faulty(name)) for name, description in DESCRIBED.items()
+    name: (description, (_bounded_fault if name.startswith("positions ") else faulty)(name))
+    for name, description in DESCRIBED.items()
 }
 
 
 def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
     if any(call["do"] == "frequencies" for call in inputs["calls"]):
         return power_tolerance()
-    places = [max(call.get("positions", [20])) for call in inputs["calls"]]
+    longest = sum(len(call["x"]) for call in inputs["calls"] if call["do"] == "extend")
+    places = [max(call.get("positions", [max(20, longest)])) for call in inputs["calls"]]
+    places += [abs(call["by"]) for call in inputs["calls"] if "by" in call]
     return angle_tolerance(
         1.5 * largest(leaves([c.get("x", []) for c in inputs["calls"]])), max(places)
     )
@@ -147,8 +249,10 @@ def sequences_suite() -> Suite:
         " called. A call names its object and what to do: rotate x at positions; extend: rotate"
         " tokens that follow those before, the first of all at 0; restart: a new sequence begins;"
         " frequencies for a sequence of this length. cast converts the object to a dtype; it is"
-        " converted back to float32 before the next question.",
-        "A list with the answer to each call; null for restart and cast, where any will do.",
+        " converted back to float32 before the next question. shift: x are keys that are rotated"
+        " already, and those from first on, or all, move by so many positions.",
+        "A list with the answer to each call; null where any will do: for restart, cast, and extend"
+        f" by more than {PROMPT} tokens.",
         answers,
         BUGS,
         tolerance=_tolerance,
@@ -226,4 +330,50 @@ def sequences_suite() -> Suite:
                     requests = [(0, "frequencies", {"length": length}) for length in several]
                     name = "dynamic" if settings is one else "longrope"
                     suite.add(name, {"objects": [settings], "calls": calls(*requests)}, "length")
+    _add_counting(suite)
+    _add_shifts(suite)
     return suite
+
+
+def _add_counting(suite: Suite) -> None:
+    """Add several objects at once, chunks after a prompt, and long texts."""
+    for layout in ("interleaved", "half"):
+        plain = {"d": 4, "base": 10000, "layout": layout}
+        for number, other in enumerate((plain, plain | {"base": 500000}, plain | {"d": 8})):
+            pair = [plain, other]
+
+            def step(n: int, size: int, seed: int, pair: list[Inputs] = pair) -> Any:
+                return n, "extend", {"x": vectors(seed, size, pair[n]["d"])}
+
+            seed = 8000 + 50 * number + 500 * (layout == "half")
+            turns = [step(0, 3, seed), step(1, 2, seed + 1), step(0, 1, seed + 2)]
+            turns += [step(1, 1, seed + 3), step(0, 2, seed + 4)]
+            suite.add("objects", {"objects": pair, "calls": calls(*turns)}, "cache", "objects")
+            again = [*turns[:3], (0, "restart", {}), step(1, 2, seed + 5), step(0, 2, seed + 6)]
+            suite.add("objects", {"objects": pair, "calls": calls(*again)}, "restart", "objects")
+        for sizes in ((5, 3, 3, 1), (2, 4, 2, 1, 1), (8, 8, 1)):
+            chunks = [
+                (0, "extend", {"x": vectors(8300 + n + sum(sizes), size, 4)})
+                for n, size in enumerate(sizes)
+            ]
+            suite.add("chunks", {"objects": [plain], "calls": calls(*chunks)}, "cache", "chunks")
+        narrow = plain | {"d": 2}
+        for prompt in (9, 17, 33, 65, 129, 257, 513):
+            steps = [
+                (0, "extend", {"x": vectors(8400 + prompt + n, size, 2)})
+                for n, size in enumerate((prompt, 2, 1, 1))
+            ]
+            suite.add("long", {"objects": [narrow], "calls": calls(*steps)}, "cache", "window")
+
+
+def _add_shifts(suite: Suite) -> None:
+    """Add keys that are kept in a cache and move to the places of those that were dropped."""
+    for layout in ("interleaved", "half"):
+        for d, base in ((4, 10000), (8, 500000)):
+            plain = {"d": d, "base": base, "layout": layout}
+            for by in (-1, -3, -100, 5):
+                x = vectors(8700 + d + abs(by), 4, d)
+                whole = calls((0, "shift", {"x": x, "by": by}))
+                suite.add("shift", {"objects": [plain], "calls": whole}, "shift")
+                part = calls((0, "shift", {"x": x, "by": by, "first": 2}))
+                suite.add("shift", {"objects": [plain], "calls": part}, "shift", "partial")

@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
-from scripts.vectors.exact import Number, Row, bfloat16, exact, float32, largest, leaves, mp
-from scripts.vectors.rotation import map_nested
+from scripts.vectors.exact import (
+    Number,
+    Row,
+    bfloat16,
+    exact,
+    float16,
+    float32,
+    largest,
+    leaves,
+    mp,
+)
+from scripts.vectors.rotation import beyond, map_nested, tables_ended
 
 Inputs = dict[str, Any]
 
@@ -59,11 +69,50 @@ def _each_dimension(inputs: Inputs) -> Any:
     return rows
 
 
+def _one_wave(inputs: Inputs, wave: Callable[[Number], Number]) -> Any:
+    rows = []
+    for p in inputs["positions"]:
+        one = [wave(exact(p) * w) for w in powers(inputs)]
+        halves = inputs["order"] == "halves"
+        rows.append(one + one if halves else [value for value in one for _ in range(2)])
+    return rows
+
+
 def _far(inputs: Inputs) -> bool:
     return largest(leaves(inputs["positions"])) > 256
 
 
+def _rounded(rounded: Callable[[Number], Number]) -> Answer:
+    return lambda inputs: map_nested(rounded, table(inputs))
+
+
+def _table_of(rows: int, change: Callable[[Number], Number]) -> Answer:
+    def wrong(inputs: Inputs) -> Any:
+        places = beyond(inputs["positions"], change, rows)
+        return None if places is None else table(inputs, positions=places)
+
+    return wrong
+
+
 BUGS: dict[str, tuple[str, Answer]] = {
+    "tables rounded to bfloat16": ("Rows are rounded to bfloat16.", _rounded(bfloat16)),
+    "tables rounded to float16": ("Rows are rounded to float16.", _rounded(float16)),
+    "angles in degrees": (
+        "Angles are taken for degrees.",
+        lambda inputs: table(inputs, angle=lambda p, w: exact(p) * w * mp.pi / 180),
+    ),
+    "positions one too low": ("Every position is one too low.", _positions(lambda p: p - 1)),
+    "positions doubled": ("Every position is doubled.", _positions(lambda p: 2 * p)),
+    "positions negated": ("The sign of the sines is wrong.", _positions(lambda p: -p)),
+    "sines alone": (
+        "Cosines are sines, too.",
+        lambda inputs: _one_wave(inputs, mp.sin),
+    ),
+    "cosines alone": (
+        "Sines are cosines, too.",
+        lambda inputs: _one_wave(inputs, mp.cos),
+    ),
+    **tables_ended(_table_of),
     "the other order": (
         "Sines and cosines are interleaved instead of in two halves, or the other way round.",
         _flipped_option("order", "interleaved", "halves"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from posenc.vectors import load
+from scripts.matrix import __main__ as matrix
 from scripts.matrix import pages, record
 from scripts.matrix.record import KINDS, Answers, Difference, Library
 from tests.selection import slow_except
@@ -20,6 +21,7 @@ ANSWERED = {
 }
 ENOUGH = 18
 SPECIMEN = ("x-transformers",)  # of what is the same for every library
+CHANGED = "rotation"  # a suite that it is asked, and that has cases since 0.1.0
 
 
 def test_enough_libraries_have_answers() -> None:
@@ -27,10 +29,40 @@ def test_enough_libraries_have_answers() -> None:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_every_result_is_of_today(name: str) -> None:
-    found = record.result(LIBRARIES[name])
-    assert found["digests"] == LIBRARIES[name].digests()
-    assert found["library"] == name
+def test_every_result_is_of_known_cases(name: str) -> None:
+    assert record.is_known(LIBRARIES[name])
+    assert record.result(LIBRARIES[name])["library"] == name
+    then, now = record.case_counts(LIBRARIES[name])
+    assert 0 < then <= now
+
+
+def with_digests(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> Library:
+    """Return a library whose result has other digests."""
+    library = LIBRARIES[SPECIMEN[0]]
+    found = copy.deepcopy(record.result(library))
+    found["digests"] |= changed
+    monkeypatch.setattr(record, "result", lambda library: found)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("changed", "known", "release"),
+    [
+        ({}, True, "today"),
+        ({CHANGED: record.releases()["0.1.0"][CHANGED][0]}, True, "0.1.0"),
+        ({CHANGED: "of no release"}, False, ""),
+    ],
+)
+def test_a_result_is_of_today_or_of_a_release(
+    changed: dict[str, str], known: bool, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {suite: record.questions(suite) for suite in LIBRARIES[SPECIMEN[0]].asked}
+    library = with_digests(monkeypatch, vectors=own | changed)
+    assert (record.is_known(library), record.release(library)) == (known, release)
+
+
+def test_a_result_of_another_adapter_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not record.is_known(with_digests(monkeypatch, adapter="another"))
 
 
 @pytest.mark.parametrize("name", ANSWERED)
@@ -188,7 +220,7 @@ def test_the_table_has_the_suites_that_a_library_offers() -> None:
         for answers in record.answers(library).values()
         if answers.verdict != "not offered"
     }
-    assert {*rows[0]} == {"library", *offered}
+    assert {*rows[0]} == {"library", "cases", *offered}
     assert len(rows) == len(record.answered_libraries())
 
 
@@ -201,3 +233,13 @@ def test_a_library_that_could_not_be_installed_stays_on_the_page(
     row = pages.row_of(library)
     assert row["library"].endswith("could not be installed")
     assert "could not be installed: `no wheel`" in pages.section(library)
+
+
+def test_what_is_out_of_date_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = record.releases()["0.1.0"]
+    asked = {suite: own[suite][0] for suite in LIBRARIES[SPECIMEN[0]].asked}
+    monkeypatch.setattr(matrix, "newest_version", lambda package: "999.0")
+    library = with_digests(monkeypatch, vectors=asked)
+    line = matrix.outdated(library)
+    assert line.startswith(f"{library.name}: asked with the cases of 0.1.0, ")
+    assert line.endswith(" was asked, and 999.0 is there")

@@ -37,7 +37,8 @@ function frequencies({ rule, d, base = 10000, factor, trained_length, fast = 32,
 }
 
 /** Vectors rotated at their positions. */
-function rotation({ x, positions, layout = "interleaved", base = 10000, frequencies: given, rotary_d }) {
+function rotation({ x, positions, layout = "interleaved", base = 10000, frequencies: given, rotary_d, ...more }) {
+  needs(Object.keys(more).length === 0, "only the first dimensions, in pairs of their own");
   must(layouts.includes(layout), "layout must be known");
   must(base > 0, "base must be positive");
   if (Array.isArray(x[0][0])) {
@@ -76,7 +77,8 @@ function sinusoidal({ positions, d_model, base, order, first, shift }) {
 }
 
 /** ALiBi's slopes. */
-function alibi({ heads }) {
+function alibi({ heads, ...more }) {
+  needs(Object.keys(more).length === 0, "only all heads");
   must(Number.isInteger(heads) && heads > 0, "heads must be an integer, 1 or more");
   return book.slopes(heads);
 }

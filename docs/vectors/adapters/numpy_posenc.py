@@ -61,10 +61,62 @@ def yarn_factor(fixed, given):
 def config(config, length=None):
     """Return what a configuration amounts to."""
     found = posenc.read_config(config)
-    return {
-        "frequencies": found.frequencies(length),
-        "attention_factor": found.attention_factor,
-    }
+    kinds = [posenc.read_config(config, layer_type=kind) for kind in found.layer_types] or [found]
+    own = {number: kind for kind in kinds for number in kind.layers or ()}
+    count = config.get("num_hidden_layers", 0)
+    if len(kinds) > 1 or len(own) < count:
+        return {"layers": [layer(own.get(number), length) for number in range(count)]}
+    return layer(found, length) | {"softmax_factor": found.softmax_factor}
+
+
+def layer(found, length):
+    """Return what a layer does, or that it does not rotate."""
+    if found is None or not found.rotates:
+        return {"frequencies": [], "attention_factor": 1}
+    return {"frequencies": found.frequencies(length), "attention_factor": found.attention_factor}
+
+
+def rotation(x, positions, part="first", pairs="part", inverse=False, **how):
+    """Return vectors rotated, with the part that rotates in front or at the end."""
+    vectors, places = np.array(x, float), np.array(positions, float)
+    width = how.get("rotary_d") or vectors.shape[-1]
+    order = np.arange(vectors.shape[-1])
+    if part == "last":
+        order = np.roll(order, width)
+    if pairs == "head" and how["layout"] == "half":  # the members of each pair to the part
+        half, own = len(order) // 2, width // 2
+        order = np.r_[:own, half : half + own, own:half, half + own : 2 * half]
+    rotated = np.empty_like(vectors)
+    places = -places if inverse else places
+    rotated[..., order] = posenc.apply_rope(vectors[..., order], places, **how)
+    return rotated
+
+
+def alibi(heads, rank=0, ranks=1):
+    """Return the slopes of a shard of the heads."""
+    slopes = posenc.alibi_slopes(heads)
+    if heads % ranks or not 0 <= rank < ranks:
+        raise ValueError(f"heads must be split evenly, and rank be a shard; got {rank} of {ranks}")
+    return np.split(slopes, ranks)[rank]
+
+
+def swin_rectangle(height, width):
+    """Return the index of each pair of patches in a window that is not square."""
+    row, column = (axis.ravel() for axis in np.indices((height, width)))
+    down, across = row[:, None] - row + height - 1, column[:, None] - column + width - 1
+    return down * (2 * width - 1) + across
+
+
+def deberta(relative, max_distance, buckets=None):
+    """Return rows, or buckets where their number is given."""
+    if buckets is None:
+        return posenc.deberta_index(relative, max_distance=max_distance)
+    return posenc.deberta_buckets(relative, buckets=buckets, max_distance=max_distance)
+
+
+def resize_grid(grid, sizes, **how):
+    """Return a grid at other sizes."""
+    return posenc.resize_grid(np.array(grid, float), sizes, **how)
 
 
 def scores(query, key, query_positions, key_positions, **how):
@@ -146,8 +198,17 @@ def shaw(query_length, key_length, max_distance):
     return posenc.shaw_index(relative, max_distance=max_distance)
 
 
-def positions(mask=None, lengths=None, queries=None):
+def positions(mask=None, lengths=None, queries=None, segments=None, first_row=0):
     """Return the position of each token."""
+    if first_row < 0:
+        raise ValueError(f"first_row must be 0 or more; got {first_row}")
+    return first_row + np.array(counted(mask, lengths, queries, segments))
+
+
+def counted(mask, lengths, queries, segments):
+    """Return the position of each token, counted from 0."""
+    if segments is not None:
+        return [[row[:n].count(one) for n, one in enumerate(row)] for row in segments]
     if lengths is not None:
         if any(type(length) is not int or length < 0 for length in lengths):
             raise ValueError(f"lengths must be integers, 0 or more; got {lengths}")
@@ -178,6 +239,10 @@ class Rotary:
         self.seen += len(x)
         return self.rotate(x, places)
 
+    def shift(self, x, by, first=0):
+        """Return keys that are rotated already, those from first on moved by so many positions."""
+        return self.rotate(x, np.where(np.arange(len(x)) >= first, by, 0))
+
     def restart(self):
         """Begin another sequence."""
         self.seen = 0
@@ -204,12 +269,12 @@ def sequences(objects, calls):
 ANSWERS = {
     "frequencies": frequencies,
     "config": config,
-    "rotation": posenc.apply_rope,
+    "rotation": rotation,
     "rotation_2d": rotation_2d,
     "mrope": mrope,
     "scores": scores,
     "sinusoidal": sinusoidal,
-    "alibi": posenc.alibi_slopes,
+    "alibi": alibi,
     "alibi_bias": alibi_bias,
     "t5": t5,
     "swin": posenc.swin_index,
@@ -217,6 +282,10 @@ ANSWERS = {
     "resize": posenc.resize_table,
     "positions": positions,
     "sequences": sequences,
+    "swin_rectangle": swin_rectangle,
+    "deberta": deberta,
+    "mrope_positions": posenc.mrope_positions,
+    "resize_grid": resize_grid,
 }
 
 
