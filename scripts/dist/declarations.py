@@ -123,7 +123,7 @@ def type_of(schema: dict[str, Any]) -> str:
         return " | ".join(map(json.dumps, schema["enum"]))
     kind = schema["type"]
     if kind == "array":
-        return f"({type_of(schema['items'])})[]"
+        return f"({type_of(schema['items'])})[]" if "items" in schema else "unknown[]"
     if kind == "object":
         return _type_of_object(schema)
     return SIMPLE[kind]

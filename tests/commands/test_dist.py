@@ -124,7 +124,8 @@ def test_known_differences_are_expected_and_a_known_case_that_passes_is_not(pack
         [{}, {"known": listed}, {"known": f"{listed}\n{passing} # mended"}, {"known": wrong[0]}],
     )
     assert nothing["status"] == 1 and nothing["unexpected"] == wrong
-    assert "plain geometric explains" in nothing["text"]
+    for name, count in check(plain_slopes, "alibi").bugs.items():
+        assert f"{name} explains {count} of {len(wrong)} failures" in nothing["text"]
     assert all_known == {"status": 0, "unexpected": [], "text": all_known["text"]}
     assert one_too_many["status"] == 1 and one_too_many["unexpected"] == [passing]
     assert no_reason["error"] == f'known, line 1: "#" and a reason must follow {wrong[0]}'
@@ -169,6 +170,7 @@ def test_types_name_every_suite_and_every_input() -> None:
         ({"enum": ["a", "b"]}, '"a" | "b"'),
         ({"type": "array", "items": {"type": "integer"}}, "(number)[]"),
         ({"type": "object"}, "{ [key: string]: unknown }"),
+        ({"type": "array"}, "unknown[]"),
         (
             {"type": "object", "properties": {"d": {"type": "integer"}}, "required": []},
             "{ d?: number }",
