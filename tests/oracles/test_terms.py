@@ -1,4 +1,4 @@
-"""Schemes that score content and distance as separate terms, against transformers: DeBERTa, XLNet, Swin V2.
+"""Schemes that score content and distance as separate terms, against DeBERTa, XLNet, Swin V2.
 
 Transformer-XL itself is no longer in transformers; XLNet has its scores. Whole matrices of weights
 are compared, from the same tables, in float64.
