@@ -81,9 +81,15 @@ def _letters(word: str) -> int:
     return bits
 
 
-_BY_LENGTH = {
-    size: [(_letters(one), one) for one in sorted(READ) if len(one) == size]
-    for size in map(len, READ)
+def _slips(size: int) -> int:
+    """Return how many edits of a key of this length are a slip."""
+    return 1 if size < 10 else SLIP
+
+
+# By length of a key: the keys of about that length that are read, with their letters.
+_NEAR = {
+    size: [(_letters(one), one) for one in sorted(READ) if abs(len(one) - size) <= _slips(size)]
+    for size in range(5, max(map(len, READ)) + SLIP + 1)
 }
 
 # Written like one of these, or about positions, and of no effect on the rotation.
@@ -102,11 +108,13 @@ WORDS = {
     "positional", "theta", "yarn", "ntk", "longrope", "mscale", "alibi", "nope",
 }  # fmt: skip
 
+_SEPARATORS = re.compile(r"[^a-z]+")
+
 # The keys that each rule reads, beside those that all read.
 SECTIONS = ("mrope_section", "xdrope_section")
 COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved", "interleaved"}
 STRETCHED = {"factor", ORIGINAL, "attention_factor"}
-ATTN = "attn_factor"  # which vLLM multiplies by, and transformers does not read
+ATTN = "attn_factor"  # by which SGLang multiplies, and which transformers does not read
 EXTRAPOLATION = "extrapolation_factor"  # 1, but in experiments
 OF_YARN = {"beta_fast", "beta_slow", "mscale", "mscale_all_dim"}
 RULES: dict[str, set[str]] = {
@@ -150,17 +158,14 @@ def refuse_strangers(entries: Entries) -> None:
 
 def _is_about_positions(key: str) -> bool:
     """Say whether one of its words is about positions, or it is a slip for a key that is read."""
-    word, most = key.lower(), 1 if len(key) < 10 else SLIP
-    if not WORDS.isdisjoint(re.split(r"[^a-z]+", word)):
+    word, most = key.lower(), _slips(len(key))
+    if not WORDS.isdisjoint(_SEPARATORS.split(word)):
         return True
-    if len(key) <= 4:
-        return False
     letters = _letters(word)  # most words differ in more of them than so many edits can change
-    return any(
-        (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most)
-        for by in range(-most, most + 1)
-        for own, one in _BY_LENGTH.get(len(word) + by, ())
-    )
+    for own, one in _NEAR.get(len(word), ()):  # a loop, as a configuration may have many keys
+        if (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most):
+            return True
+    return False
 
 
 def type_of(entries: Entries) -> str:

@@ -282,7 +282,7 @@ def _named_sections(
     bases = dict(zip(named, thetas, strict=False))
     own = main.entries.mapping
     sections: dict[str | None, Section | None] = {}
-    for name in sorted({*named}, key=lambda name: (name == NO_ROPE, named.index(name))):
+    for name in sorted(dict.fromkeys(named), key=lambda name: name == NO_ROPE):
         if name == NO_ROPE:
             sections[name] = None
         elif name in bases:

@@ -379,9 +379,27 @@ def test_the_nearest_key_is_offered_where_it_is_near(key: str, hint: str) -> Non
         read_config(PLAIN | {key: 1})
 
 
-def test_a_hundred_thousand_keys_are_read_in_less_than_twenty_microseconds_each() -> None:
-    """By the time of this process, since others run beside the tests."""
-    many = PLAIN | {f"unrelated_key_{n}": n for n in range(100_000)}
-    start = time.process_time()
-    read_config(many)
-    assert time.process_time() - start < 2
+def seconds(config: Config) -> float:
+    """Return how long a configuration takes to read, by the time of this process alone.
+
+    Others run beside the tests, so the fastest of three counts.
+    """
+
+    def once() -> float:
+        start = time.process_time()
+        read_config(config)
+        return time.process_time() - start
+
+    return min(once() for _ in range(3))
+
+
+def test_a_hundred_thousand_keys_are_read_in_less_than_a_second() -> None:
+    assert seconds(PLAIN | {f"unrelated_key_{n}": n for n in range(100_000)}) < 1
+
+
+def test_ten_thousand_layers_are_read_in_less_than_a_second() -> None:
+    count = {"num_hidden_layers": 10_000}
+    rule = {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}
+    halves = [n for n in range(10_000) if n % 2]
+    assert seconds(of("molmo2_text", **count, **rule, rope_scaling_layers=halves)) < 1
+    assert seconds(of("granite_swa", **count, layer_rope_theta=[n + 2 for n in range(10_000)])) < 1
