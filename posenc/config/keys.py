@@ -43,6 +43,7 @@ TRAINED = "max_trained_positions"  # of Nomic
 STEPS = "use_dynamic_ntk"  # of Qwen-7B
 SCALE = "rope_position_scale"  # of Phi-3-small, by which positions are multiplied
 SCHEMES = ("position_embedding_type", "position_embeddings_type")
+FLAGS = {"alibi": False, "rotary": True, "use_rotary_pos_emb": True}  # of a model that rotates
 LOCAL_WINDOW = "local_attention"
 COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 # How many layers a group has of which one attends to everything.
@@ -67,8 +68,8 @@ KINDS = ("layer_types", GAPS, WINDOW, LOCAL_WINDOW, "use_sliding_window")
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, THINKER, *LATENT, *KINDS, *COUNTS, *LAYERS,
     ORIGINAL, WIDE,
-    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
-    *SCHEMES, TRAINED, STEPS, SCALE, "rotary", "rotary_value", COMPRESSED, RATIO, CHUNKS,
+    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved",
+    *FLAGS, *SCHEMES, TRAINED, STEPS, SCALE, "rotary_value", COMPRESSED, RATIO, CHUNKS,
     *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
 }  # fmt: skip
 
