@@ -382,6 +382,8 @@ LABELS = {
 }
 # Those that rotate the last `qk_rope_head_dim` dimensions of a head, not a vector beside it.
 TAILS = ("deepseek_v4",)
+# Those whose pairs are halves apart if this key is false: vLLM, chatglm.py, which names CogAgent.
+PAIRING = {"chatglm": "original_rope"}
 # Those whose heads are twice as wide as the quotient of the model's width and their number.
 DOUBLED = ("zamba2",)
 # Those that rotate only if this key says so.

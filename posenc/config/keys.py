@@ -7,7 +7,17 @@ import re
 from posenc._arguments import _shown
 from posenc.config.diffusion import PART_WIDTHS
 from posenc.config.entries import SLIP, Entries, agreed, hint, is_misspelling
-from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, SWITCHED, WIDE, WIDTH, WINDOW
+from posenc.config.families import (
+    BASE,
+    LOCAL,
+    ORIGINAL,
+    PAIRING,
+    SHARE,
+    SWITCHED,
+    WIDE,
+    WIDTH,
+    WINDOW,
+)
 
 # Keys of the same meaning. Where several are given, they must agree.
 HIDDEN = ("hidden_size", "n_embd", "d_model", "model_dim", "dim")
@@ -70,7 +80,7 @@ READ = {
     ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved",
     *FLAGS, *SCHEMES, TRAINED, STEPS, SCALE, "rotary_value", COMPRESSED, RATIO, CHUNKS,
-    *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
+    *SWITCHED.values(), *PAIRING.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
 }  # fmt: skip
 
 
@@ -98,11 +108,10 @@ UNRELATED = {
     "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
     "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
     "max_source_positions", "max_window_layers", "model_dtype", "no_rope_layer_interval",
-    "nope_layer_interval", "num_kv_heads",
-    "num_position_embeddings", "original_rope", "position_embedding_size",
+    "nope_layer_interval", "num_kv_heads", "num_position_embeddings", "position_embedding_size",
     "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
-    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
-    "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",
+    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_cla",
+    "use_mrope", "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 from posenc._arguments import LARGEST, _shown
 from posenc.config.diffusion import KIND, PART_WIDTHS, checked_widths
 from posenc.config.entries import Entries, agreed, refuse_unknown
-from posenc.config.families import ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH
+from posenc.config.families import (
+    ALPHA,
+    BASE,
+    FIXED,
+    MULTIPLIED,
+    ORIGINAL,
+    REMOTE,
+    SHARE,
+    STEPPING,
+    WIDTH,
+)
 from posenc.config.head import Head
 from posenc.config.keys import (
     ATTENTION,
@@ -108,8 +118,9 @@ def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
         )
     if base is None:
         base = reading.defaults[BASE]
+        taker = "The code of this model" if reading.kind in REMOTE else "transformers"
         reading.notes.append(
-            f"{BASE} is not given. transformers takes {base:.15g} for this model type."
+            f"{BASE} is not given. {taker} takes {base:.15g} for this model type."
         )
         return _times_ratio(reading, base), False
     if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):

@@ -317,6 +317,7 @@ def test_the_ratio_of_chatglm_multiplies_its_base() -> None:
     config: Config = {"model_type": "chatglm", "kv_channels": 128, "seq_length": 2**20}
     found = read_config(config | {"rope_ratio": 500, "original_rope": True, "num_layers": 40})
     assert (found.base, found.rotary_d, found.layout) == (5e6, 64, "interleaved")
+    assert read_config(config | {"original_rope": False}).layout == "half"  # as in CogAgent
 
 
 def test_a_scale_of_positions_is_a_factor() -> None:
