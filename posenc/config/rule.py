@@ -119,9 +119,7 @@ def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
     if base is None:
         base = reading.defaults[BASE]
         taker = "The code of this model" if reading.kind in REMOTE else "transformers"
-        reading.notes.append(
-            f"{BASE} is not given. {taker} takes {base:.15g} for this model type."
-        )
+        reading.notes.append(f"{BASE} is not given. {taker} takes {base:.15g} for this model type.")
         return _times_ratio(reading, base), False
     if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(

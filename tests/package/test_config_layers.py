@@ -320,6 +320,17 @@ def test_the_ratio_of_chatglm_multiplies_its_base() -> None:
     assert read_config(config | {"original_rope": False}).layout == "half"  # as in CogAgent
 
 
+def test_a_base_left_out_is_that_of_the_code_that_comes_with_the_weights() -> None:
+    found = read_config({"model_type": "internlm2", "head_dim": 128, "hidden_size": 4096})
+    assert found.base == 10000
+    assert "The code of this model takes 10000" in found.notes[0]
+
+
+def test_keys_of_hunyuan_that_rotate_nothing_else_are_passed_over() -> None:
+    config = of("hunyuan_v1_dense", use_cla=False, use_rotary_pos_emb=True)
+    assert read_config(config).notes == read_config(of("hunyuan_v1_dense")).notes
+
+
 def test_a_scale_of_positions_is_a_factor() -> None:
     config: Config = {"model_type": "phi3small", "head_dim": 64, "rope_embedding_base": 1e6}
     found = read_config(config | {"rope_position_scale": 0.25})

@@ -7,7 +7,8 @@ import { Refusal, general, isObject, rounded, shown, truncated } from "./python.
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
 import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
 
-const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH } = families;
+const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, REMOTE } = families;
+const { SHARE, STEPPING, WIDTH } = families;
 const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
 const { RATIO, RULES, SAME_LENGTHS, SCALE, STEPS, TELECHAT, TRAINED } = keys;
 const ABOVE_ZERO = { least: 0, above: true };
@@ -85,9 +86,8 @@ function baseOf(reading, { entries, apart, baseGiven }) {
   }
   if (base === null) {
     const taken = defaults.get(BASE);
-    notes.push(
-      `${BASE} is not given. transformers takes ${general(taken, 15)} for this model type.`,
-    );
+    const taker = REMOTE.has(reading.kind) ? "The code of this model" : "transformers";
+    notes.push(`${BASE} is not given. ${taker} takes ${general(taken, 15)} for this model type.`);
     return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
