@@ -89,9 +89,9 @@ SAME = {
 # modeling_internlm.py. llada: modeling_llada.py. meta: params.json, as Meta publishes it;
 # apply_scaling in its model.py. new: modeling.py of Alibaba-NLP/new-impl, whose rule vLLM has as
 # ntk_scaling_rope.py. openelm: OpenELMRotaryEmbedding. phi3small: nn.RoPE in the modeling file of
-# mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py. xverse: vLLM reads it as Llama.
-# yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000. litgpt, megatron and torchtune: see
-# training.py.
+# mlx-lm. qwen: get_ntk_alpha and rotate_half in modeling_qwen.py. xverse: vLLM up to 0.23 read it
+# as Llama. yuan: YuanRotaryEmbedding of modeling_yuan.py, base 10000. litgpt, megatron and
+# torchtune: see training.py.
 REMOTE = {
     "baichuan": "half", "chatglm": "interleaved", "deepseek": "half", "diffusers": "interleaved",
     "exaone": "half", "grok": "half", "internlm": "half", "internlm2": "half", "internlm3": "half",
@@ -382,6 +382,8 @@ LABELS = {
 }
 # Those that rotate the last `qk_rope_head_dim` dimensions of a head, not a vector beside it.
 TAILS = ("deepseek_v4",)
+# Those whose pairs are halves apart if this key is false: vLLM, chatglm.py, which names CogAgent.
+PAIRING = {"chatglm": "original_rope"}
 # Those whose heads are twice as wide as the quotient of the model's width and their number.
 DOUBLED = ("zamba2",)
 # Those that rotate only if this key says so.

@@ -7,7 +7,17 @@ import re
 from posenc._arguments import _shown
 from posenc.config.diffusion import PART_WIDTHS
 from posenc.config.entries import SLIP, Entries, agreed, hint, is_misspelling
-from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, SWITCHED, WIDE, WIDTH, WINDOW
+from posenc.config.families import (
+    BASE,
+    LOCAL,
+    ORIGINAL,
+    PAIRING,
+    SHARE,
+    SWITCHED,
+    WIDE,
+    WIDTH,
+    WINDOW,
+)
 
 # Keys of the same meaning. Where several are given, they must agree.
 HIDDEN = ("hidden_size", "n_embd", "d_model", "model_dim", "dim")
@@ -43,6 +53,7 @@ TRAINED = "max_trained_positions"  # of Nomic
 STEPS = "use_dynamic_ntk"  # of Qwen-7B
 SCALE = "rope_position_scale"  # of Phi-3-small, by which positions are multiplied
 SCHEMES = ("position_embedding_type", "position_embeddings_type")
+FLAGS = {"alibi": False, "rotary": True, "use_rotary_pos_emb": True}  # of a model that rotates
 LOCAL_WINDOW = "local_attention"
 COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 # How many layers a group has of which one attends to everything.
@@ -67,9 +78,9 @@ KINDS = ("layer_types", GAPS, WINDOW, LOCAL_WINDOW, "use_sliding_window")
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, THINKER, *LATENT, *KINDS, *COUNTS, *LAYERS,
     ORIGINAL, WIDE,
-    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
-    *SCHEMES, TRAINED, STEPS, SCALE, "rotary", "rotary_value", COMPRESSED, RATIO, CHUNKS,
-    *SWITCHED.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
+    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved",
+    *FLAGS, *SCHEMES, TRAINED, STEPS, SCALE, "rotary_value", COMPRESSED, RATIO, CHUNKS,
+    *SWITCHED.values(), *PAIRING.values(), THETAS, RESCALED, MLA, TRADITIONAL, PART_WIDTHS,
 }  # fmt: skip
 
 
@@ -81,9 +92,15 @@ def _letters(word: str) -> int:
     return bits
 
 
-_BY_LENGTH = {
-    size: [(_letters(one), one) for one in sorted(READ) if len(one) == size]
-    for size in map(len, READ)
+def _slips(size: int) -> int:
+    """Return how many edits of a key of this length are a slip."""
+    return 1 if size < 10 else SLIP
+
+
+# By length of a key: the keys of about that length that are read, with their letters.
+_NEAR = {
+    size: [(_letters(one), one) for one in sorted(READ) if abs(len(one) - size) <= _slips(size)]
+    for size in range(5, max(map(len, READ)) + SLIP + 1)
 }
 
 # Written like one of these, or about positions, and of no effect on the rotation.
@@ -91,22 +108,23 @@ UNRELATED = {
     "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
     "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
     "max_source_positions", "max_window_layers", "model_dtype", "no_rope_layer_interval",
-    "nope_layer_interval", "num_kv_heads",
-    "num_position_embeddings", "original_rope", "position_embedding_size",
+    "nope_layer_interval", "num_kv_heads", "num_position_embeddings", "position_embedding_size",
     "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
-    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_mrope",
-    "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",
+    "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_cla",
+    "use_mrope", "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
     "positional", "theta", "yarn", "ntk", "longrope", "mscale", "alibi", "nope",
 }  # fmt: skip
 
+_SEPARATORS = re.compile(r"[^a-z]+")
+
 # The keys that each rule reads, beside those that all read.
 SECTIONS = ("mrope_section", "xdrope_section")
 COMMON = {"rope_type", "type", BASE, SHARE, *SECTIONS, "mrope_interleaved", "interleaved"}
 STRETCHED = {"factor", ORIGINAL, "attention_factor"}
-ATTN = "attn_factor"  # which vLLM multiplies by, and transformers does not read
+ATTN = "attn_factor"  # by which SGLang multiplies, and which transformers does not read
 EXTRAPOLATION = "extrapolation_factor"  # 1, but in experiments
 OF_YARN = {"beta_fast", "beta_slow", "mscale", "mscale_all_dim"}
 RULES: dict[str, set[str]] = {
@@ -150,17 +168,14 @@ def refuse_strangers(entries: Entries) -> None:
 
 def _is_about_positions(key: str) -> bool:
     """Say whether one of its words is about positions, or it is a slip for a key that is read."""
-    word, most = key.lower(), 1 if len(key) < 10 else SLIP
-    if not WORDS.isdisjoint(re.split(r"[^a-z]+", word)):
+    word, most = key.lower(), _slips(len(key))
+    if not WORDS.isdisjoint(_SEPARATORS.split(word)):
         return True
-    if len(key) <= 4:
-        return False
     letters = _letters(word)  # most words differ in more of them than so many edits can change
-    return any(
-        (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most)
-        for by in range(-most, most + 1)
-        for own, one in _BY_LENGTH.get(len(word) + by, ())
-    )
+    for own, one in _NEAR.get(len(word), ()):  # a loop, as a configuration may have many keys
+        if (letters ^ own).bit_count() <= 2 * most and is_misspelling(word, one, most):
+            return True
+    return False
 
 
 def type_of(entries: Entries) -> str:

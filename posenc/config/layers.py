@@ -30,6 +30,7 @@ from posenc.config.families import (
 from posenc.config.keys import (
     COMPRESSED,
     COUNTS,
+    FLAGS,
     GAPS,
     HIDDEN,
     LOCALS,
@@ -123,12 +124,12 @@ def refuse_others(reading: Reading) -> None:
     entries = reading.entries
     if _is_unrotated(reading):
         return
-    if entries.flag("alibi", False) or not entries.flag("rotary", True):
-        key = "alibi" if entries.flag("alibi", False) else "rotary"
-        raise ValueError(
-            f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
-            f" rotary positions; got {_shown(entries.mapping[key])}"
-        )
+    for key, wanted in FLAGS.items():
+        if entries.flag(key, wanted) != wanted:
+            raise ValueError(
+                f"{entries.path(key)} must be {str(wanted).lower()} in a model with"
+                f" rotary positions; got {_shown(entries.mapping[key])}"
+            )
     key = next(iter(entries.given(SCHEMES)), SCHEMES[0])
     scheme, asks = entries.text(key), reading.kind in ASKING
     allowed = ROTATING if asks else (None, *WRITTEN)
@@ -282,7 +283,7 @@ def _named_sections(
     bases = dict(zip(named, thetas, strict=False))
     own = main.entries.mapping
     sections: dict[str | None, Section | None] = {}
-    for name in sorted({*named}, key=lambda name: (name == NO_ROPE, named.index(name))):
+    for name in sorted(dict.fromkeys(named), key=lambda name: name == NO_ROPE):
         if name == NO_ROPE:
             sections[name] = None
         elif name in bases:

@@ -12,6 +12,7 @@ from posenc.config.families import (
     BASE,
     META,
     META_RULE,
+    PAIRING,
     SAME,
     UNROTATED,
     WIDTH,
@@ -147,6 +148,8 @@ def _layout(reading: Reading, head: Head) -> str | None:
     entries = reading.entries
     if "rotary_emb_interleaved" in entries:
         return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
+    if reading.kind in PAIRING and not entries.flag(PAIRING[reading.kind], True):
+        return "half"
     layout = layout_of(reading.kind, entries.flag("rope_interleave", True))
     for key in entries.given(["rope_interleave", "rope_interleaved"]):
         given = "interleaved" if entries.flag(key, False) else "half"

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 from posenc._arguments import LARGEST, _shown
 from posenc.config.diffusion import KIND, PART_WIDTHS, checked_widths
 from posenc.config.entries import Entries, agreed, refuse_unknown
-from posenc.config.families import ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH
+from posenc.config.families import (
+    ALPHA,
+    BASE,
+    FIXED,
+    MULTIPLIED,
+    ORIGINAL,
+    REMOTE,
+    SHARE,
+    STEPPING,
+    WIDTH,
+)
 from posenc.config.head import Head
 from posenc.config.keys import (
     ATTENTION,
@@ -108,9 +118,8 @@ def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
         )
     if base is None:
         base = reading.defaults[BASE]
-        reading.notes.append(
-            f"{BASE} is not given. transformers takes {base:.15g} for this model type."
-        )
+        taker = "The code of this model" if reading.kind in REMOTE else "transformers"
+        reading.notes.append(f"{BASE} is not given. {taker} takes {base:.15g} for this model type.")
         return _times_ratio(reading, base), False
     if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
@@ -331,8 +340,8 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         )
     if not entries.flag("apply_yarn_scaling", True):
         reading.notes.append(
-            "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled."
-            " transformers does not read it."
+            "apply_yarn_scaling is false: vLLM left rotated dimensions unscaled by it. Neither"
+            " vLLM 0.33 nor transformers reads it."
         )
     if entries.number(EXTRAPOLATION, least=0) not in (None, 1):
         raise ValueError(
@@ -342,9 +351,9 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     attn = entries.number(ATTN, least=0, above=True)
     if attn is not None:
         reading.notes.append(
-            f"{ATTN} is {attn:g}. transformers does not read it; vLLM and SGLang multiply the"
-            f" attention factor by it, which makes {attention * attn:.10g}. attention_factor is"
-            " another setting: the factor itself."
+            f"{ATTN} is {attn:g}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23"
+            f" multiplies the attention factor by it, which makes {attention * attn:.10g}."
+            " attention_factor is another setting: the factor itself."
         )
     return rule._replace(
         factor=factor,
@@ -365,22 +374,24 @@ def _yarn_factors(
     notes = reading.notes
     if given is not None:
         notes.append(
-            "attention_factor is the factor itself. SGLang multiplied it by its own (PR 33558), so"
-            " did TensorRT-LLM (PR 16379), and mlx-lm 0.32.2 does not read it."
+            "attention_factor is the factor itself. SGLang 0.5.23 reads it for a few models alone,"
+            " of which Laguna had it multiplied by YaRN's (PR 33558), as in TensorRT-LLM"
+            " (PR 16379). mlx-lm 0.32.2 does not read it."
         )
         if mscale or everywhere:
             notes.append("mscale and mscale_all_dim give way to attention_factor.")
     elif TELECHAT in (entries.text("rope_type"), entries.text("type")):
         given = yarn_temperature(factor, mscale=0.7)
         notes.append(
-            "TeleChat3's factor is 1 + 0.07 ln factor (vLLM, telechat3_scaling_rope.py); mlx-lm"
-            f" 0.32.2 takes YaRN's, {yarn_temperature(factor):.10g}."
+            "TeleChat3's factor is 1 + 0.07 ln factor (vLLM 0.33, transformers_utils/config.py);"
+            f" mlx-lm 0.32.2 takes YaRN's, {yarn_temperature(factor):.10g}."
         )
     elif mscale and everywhere:
         given = yarn_temperature(factor, mscale=mscale)
         given /= yarn_temperature(factor, mscale=everywhere)
         notes.append(
-            "A program that does not read mscale has another attention factor (vLLM, PR 48623)."
+            "A program that does not read mscale has another attention factor, as vLLM had before"
+            " it read mscale (issue 48621)."
         )
     else:
         given = yarn_temperature(factor)

@@ -26,6 +26,7 @@ from tests.oracles.rotary_modules import (
 NOT_YET: dict[str, str] = yaml.safe_load((DATA / "not_read.yml").read_text("utf-8"))
 # How many types are compared at least: with each rule, and by layers in each part of the sweep.
 COMPARED, NUMBERED, PARTS = 150, 15, 6
+LENGTH = "max_position_embeddings"
 # A reason for which a configuration is refused rightly, as the end of the message says.
 RIGHTLY = re.compile(
     r"which rotates by|must be \"rope\" or \"rotary\" in a model"
@@ -104,14 +105,14 @@ def ruled(kind: str, rule: str) -> dict[str, Any] | None:
         "yarn": {"factor": 4.0, **lengths},
         "llama3": {"factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, **lengths},
         "longrope": {
-            "factor": 4.0,
             "short_factor": np.linspace(1, 2, width // 2).tolist(),
             "long_factor": np.linspace(1, 9, width // 2).tolist(),
             **lengths,
         },
     }
     config["rope_parameters"] = {**found, "rope_type": rule, **settings[rule]}
-    return config | {"max_position_embeddings": 4096}
+    names = config_class(kind).attribute_map  # by which the type may know the length
+    return config | {names.get(LENGTH, LENGTH): 4096}
 
 
 def compared(kind: str, rule: str) -> bool:

@@ -731,6 +731,7 @@ BAD: list[tuple[Config, str]] = [
     # Other schemes, other parts
     (PLAIN | {"alibi": True}, "alibi must be false in a model with rotary positions; got True"),
     (PLAIN | {"rotary": False}, "rotary must be true in a model with rotary positions; got False"),
+    (PLAIN | {"use_rotary_pos_emb": False}, "use_rotary_pos_emb must be true in a model with rot"),
     (PLAIN | {"position_embedding_type": "absolute"}, 'position_embedding_type must be "rope" or'),
     (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
     (

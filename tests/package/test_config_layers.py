@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -317,6 +318,18 @@ def test_the_ratio_of_chatglm_multiplies_its_base() -> None:
     config: Config = {"model_type": "chatglm", "kv_channels": 128, "seq_length": 2**20}
     found = read_config(config | {"rope_ratio": 500, "original_rope": True, "num_layers": 40})
     assert (found.base, found.rotary_d, found.layout) == (5e6, 64, "interleaved")
+    assert read_config(config | {"original_rope": False}).layout == "half"  # as in CogAgent
+
+
+def test_a_base_left_out_is_that_of_the_code_that_comes_with_the_weights() -> None:
+    found = read_config({"model_type": "internlm2", "head_dim": 128, "hidden_size": 4096})
+    assert found.base == 10000
+    assert "The code of this model takes 10000" in found.notes[0]
+
+
+def test_keys_of_hunyuan_that_rotate_nothing_else_are_passed_over() -> None:
+    config = of("hunyuan_v1_dense", use_cla=False, use_rotary_pos_emb=True)
+    assert read_config(config).notes == read_config(of("hunyuan_v1_dense")).notes
 
 
 def test_a_scale_of_positions_is_a_factor() -> None:
@@ -379,9 +392,33 @@ def test_the_nearest_key_is_offered_where_it_is_near(key: str, hint: str) -> Non
         read_config(PLAIN | {key: 1})
 
 
-def test_a_hundred_thousand_keys_are_read_in_less_than_twenty_microseconds_each() -> None:
-    """By the time of this process, since others run beside the tests."""
-    many = PLAIN | {f"unrelated_key_{n}": n for n in range(100_000)}
-    start = time.process_time()
-    read_config(many)
-    assert time.process_time() - start < 2
+def seconds(config: Config) -> float:
+    """Return how long a configuration takes to read, by the time of this process alone.
+
+    Others run beside the tests, so the fastest of three counts. Coverage, which makes each line
+    slower, waits.
+    """
+
+    def once() -> float:
+        start = time.process_time()
+        read_config(config)
+        return time.process_time() - start
+
+    tracing = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return min(once() for _ in range(3))
+    finally:
+        sys.settrace(tracing)
+
+
+def test_a_hundred_thousand_keys_are_read_in_less_than_a_second() -> None:
+    assert seconds(PLAIN | {f"unrelated_key_{n}": n for n in range(100_000)}) < 1
+
+
+def test_ten_thousand_layers_are_read_in_less_than_a_second() -> None:
+    count = {"num_hidden_layers": 10_000}
+    rule = {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}
+    halves = [n for n in range(10_000) if n % 2]
+    assert seconds(of("molmo2_text", **count, **rule, rope_scaling_layers=halves)) < 1
+    assert seconds(of("granite_swa", **count, layer_rope_theta=[n + 2 for n in range(10_000)])) < 1

@@ -62,7 +62,7 @@ def test_internlm_has_its_rule_in_rotary(length: int) -> None:
 
 
 def test_telechats_temperature_is_its_own() -> None:
-    """As in telechat3_scaling_rope.py of vLLM: 0.07 * mscale * math.log(scale) + 1.0."""
+    """As in transformers_utils/config.py of vLLM 0.33: 0.07 * math.log(factor) + 1.0."""
     rule = YARN | {"rope_type": "telechat3-yarn", "type": "telechat3-yarn"}
     found = read_config(of("telechat3", rope_theta=1e6, rope_scaling=rule))
     assert found.attention_factor == pytest.approx(1 + 0.07 * np.log(4), rel=1e-15)

@@ -293,7 +293,7 @@ PLANTED = [
     ("explain.js", "least(whole, found.window)", "whole"),
     ("head.js", "defaults.get(SHARE) ?? 1", "1"),
     ("python.js", "halfway && Number(all[precision - 1]) % 2 === 0", "false"),
-    ("keys.js", "long < 10 ? 1 : Number(limits.SLIP)", "1"),
+    ("keys.js", "size < 10 ? 1 : Number(limits.SLIP)", "1"),
     ("json.js", "lengthOf(before)}", "before.length}"),
     ("entries.js", "value == least", "value === least"),
 ]

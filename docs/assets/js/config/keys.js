@@ -19,12 +19,40 @@ export function refuseStrangers(entries) {
   }
 }
 
+/** A bit for each letter of a word; few letters share one. */
+function lettersOf(word) {
+  let bits = 0;
+  for (const letter of word) bits |= 1 << (letter.codePointAt(0) & 31);
+  return bits;
+}
+
+/** How many bits are in one of two numbers alone. */
+function differing(a, b) {
+  let count = 0;
+  for (let rest = a ^ b; rest; rest &= rest - 1) count++;
+  return count;
+}
+
+/** How many edits of a key of this length are a slip. */
+const slips = (size) => (size < 10 ? 1 : Number(limits.SLIP));
+
+// By length of a key from 5 on: the keys of about that length that are read, with their letters.
+const NEAR = new Map();
+for (const one of READ) {
+  const most = Number(limits.SLIP);
+  for (let size = Math.max(5, one.length - most); size <= one.length + most; size++) {
+    if (Math.abs(one.length - size) > slips(size)) continue;
+    NEAR.set(size, [...(NEAR.get(size) ?? []), [lettersOf(one), one]]);
+  }
+}
+
 /** Whether one of its words is about positions, or it is a slip for a key that is read. */
 function isAboutPositions(key) {
-  const [word, long] = [key.toLowerCase(), lengthOf(key)];
-  const most = long < 10 ? 1 : Number(limits.SLIP);
+  const [word, most] = [key.toLowerCase(), slips(lengthOf(key))];
   if (word.split(/[^a-z]+/).some((one) => WORDS.has(one))) return true;
-  return long > 4 && [...READ].some((one) => alike(word, one, most));
+  const letters = lettersOf(word); // most words differ in more than so many edits can change
+  const near = NEAR.get(lengthOf(word)) ?? [];
+  return near.some(([own, one]) => differing(letters, own) <= 2 * most && alike(word, one, most));
 }
 
 const synonym = (name) => SYNONYMS.get(name) ?? name;

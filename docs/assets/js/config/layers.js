@@ -11,8 +11,8 @@ const { ASKING, AXES, AXIAL, BACKWARD, BASE, BY_LAYER, LABELS, LOCAL, PARAMETERS
 const { RESCALING, ROTATING_WIDTHS, SAME, SCALED_WINDOWS } = families;
 const { SWITCHED, UNROTATED, UNSCALED_WINDOWS, WINDOW, WINDOWS } = families;
 const { GAPPED, NO_ROPE, ROPE, WINDOWED } = words;
-const { COMPRESSED, COUNTS, GAPS, HIDDEN, LOCALS, RESCALED, ROTARY, SCHEMES } = keys;
-const { TEXTS, THETAS, THINKER } = keys;
+const { COMPRESSED, COUNTS, FLAGS, GAPS, HIDDEN, LOCALS, RESCALED, ROTARY } = keys;
+const { SCHEMES, TEXTS, THETAS, THINKER } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
 /** The settings of one type of layers; `apart` if they have a base of their own, `baseGiven` if that
@@ -72,9 +72,8 @@ export function textOf(whole, notes) {
 export function refuseOthers(reading) {
   const { entries, kind, known, notes } = reading;
   if (isUnrotated(reading)) return;
-  const hasBias = entries.flag("alibi", false);
-  if (hasBias || !entries.flag("rotary", true)) {
-    const [key, wanted] = hasBias ? ["alibi", "false"] : ["rotary", "true"];
+  for (const [key, wanted] of FLAGS) {
+    if (entries.flag(key, wanted) === wanted) continue;
     throw new Refusal(
       `${entries.path(key)} must be ${wanted} in a model with rotary positions;` +
         ` got ${shown(entries.mapping.get(key))}`,

@@ -12,7 +12,7 @@ import { usual } from "./spellings.js";
 import { stackOf, windowOf } from "./stack.js";
 import { families, keys, reading as texts } from "./tables.js";
 
-const { BASE, META, META_RULE, SAME, UNROTATED, WIDTH } = families;
+const { BASE, META, META_RULE, PAIRING, SAME, UNROTATED, WIDTH } = families;
 const { NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
@@ -85,6 +85,7 @@ function noteUnknown({ entries, known, notes }) {
 function layoutIn({ entries, kind, notes }, head) {
   const interleaved = (key) => (entries.flag(key, false) ? "interleaved" : "half");
   if (entries.has("rotary_emb_interleaved")) return interleaved("rotary_emb_interleaved");
+  if (PAIRING.has(kind) && !entries.flag(PAIRING.get(kind), true)) return "half";
   let layout = layoutOf(kind, entries.flag("rope_interleave", true));
   for (const key of entries.given(["rope_interleave", "rope_interleaved"])) {
     layout = agreed([

@@ -7,7 +7,8 @@ import { Refusal, general, isObject, rounded, shown, truncated } from "./python.
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
 import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
 
-const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, SHARE, STEPPING, WIDTH } = families;
+const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, REMOTE } = families;
+const { SHARE, STEPPING, WIDTH } = families;
 const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
 const { RATIO, RULES, SAME_LENGTHS, SCALE, STEPS, TELECHAT, TRAINED } = keys;
 const ABOVE_ZERO = { least: 0, above: true };
@@ -85,9 +86,8 @@ function baseOf(reading, { entries, apart, baseGiven }) {
   }
   if (base === null) {
     const taken = defaults.get(BASE);
-    notes.push(
-      `${BASE} is not given. transformers takes ${general(taken, 15)} for this model type.`,
-    );
+    const taker = REMOTE.has(reading.kind) ? "The code of this model" : "transformers";
+    notes.push(`${BASE} is not given. ${taker} takes ${general(taken, 15)} for this model type.`);
     return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
@@ -320,8 +320,8 @@ function readYarn(reading, entries, head, rule) {
   }
   if (!entries.flag("apply_yarn_scaling", true)) {
     reading.notes.push(
-      "apply_yarn_scaling is false: vLLM then leaves rotated dimensions unscaled. transformers does" +
-        " not read it.",
+      "apply_yarn_scaling is false: vLLM left rotated dimensions unscaled by it. Neither vLLM 0.33" +
+        " nor transformers reads it.",
     );
   }
   if (![null, 1].includes(entries.number(EXTRAPOLATION, { least: 0 }))) {
@@ -332,8 +332,8 @@ function readYarn(reading, entries, head, rule) {
   const attn = entries.number(ATTN, ABOVE_ZERO);
   if (attn !== null) {
     reading.notes.push(
-      `${ATTN} is ${general(attn)}. transformers does not read it; vLLM and SGLang multiply the` +
-        ` attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
+      `${ATTN} is ${general(attn)}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23` +
+        ` multiplies the attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
         " attention_factor is another setting: the factor itself.",
     );
   }
@@ -349,20 +349,22 @@ function yarnFactors({ notes }, entries, head, factor) {
   );
   if (given !== null) {
     notes.push(
-      "attention_factor is the factor itself. SGLang multiplied it by its own (PR 33558), so did" +
-        " TensorRT-LLM (PR 16379), and mlx-lm 0.32.2 does not read it.",
+      "attention_factor is the factor itself. SGLang 0.5.23 reads it for a few models alone, of" +
+        " which Laguna had it multiplied by YaRN's (PR 33558), as in TensorRT-LLM (PR 16379)." +
+        " mlx-lm 0.32.2 does not read it.",
     );
     if (mscale || everywhere) notes.push("mscale and mscale_all_dim give way to attention_factor.");
   } else if (["rope_type", "type"].some((key) => entries.text(key) === TELECHAT)) {
     given = yarnTemperature(factor, 0.7);
     notes.push(
-      "TeleChat3's factor is 1 + 0.07 ln factor (vLLM, telechat3_scaling_rope.py); mlx-lm" +
+      "TeleChat3's factor is 1 + 0.07 ln factor (vLLM 0.33, transformers_utils/config.py); mlx-lm" +
         ` 0.32.2 takes YaRN's, ${general(yarnTemperature(factor), 10)}.`,
     );
   } else if (mscale && everywhere) {
     given = yarnTemperature(factor, mscale) / yarnTemperature(factor, everywhere);
     notes.push(
-      "A program that does not read mscale has another attention factor (vLLM, PR 48623).",
+      "A program that does not read mscale has another attention factor, as vLLM had before it" +
+        " read mscale (issue 48621).",
     );
   } else {
     given = yarnTemperature(factor);
