@@ -169,7 +169,7 @@ QUOTED = '<!-- table: np.array([[len("a")]]) -->\n| x |\n|---|\n| 1 |\n'
         (PLAIN, '<div class="scroll"><table class="plain">', 1),
         (f"{PLAIN}{CAPTION}", '<figure class="table names"', 1),
         (f"{PLAIN}{CAPTION}", '<div class="scroll">', 1),
-        (QUOTED + CAPTION, '<code>np.array([[len("a")]])</code>', 1),  # straight quotes
+        (QUOTED + CAPTION, '<code>np.<wbr />array([[len("a")]])</code>', 1),  # straight quotes
         (f"<!-- table: [[{'+'.join('111')}]] -->\n| x |\n|--|\n| 3 |\n", "<details", 0),
         (
             f"<!-- table: [[{'+'.join('1' * 50)}]] -->\n| x |\n|--|\n| 50 |\n",
