@@ -227,3 +227,15 @@ def test_a_fault_in_a_spelling_is_named(config: Config, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=re.escape(message)) as refusal:
         read_config(config)
     assert "; got " in str(refusal.value)
+
+
+SMALL = {"hidden_size": 128, "num_attention_heads": 2, "max_position_embeddings": 2048}
+
+
+def test_internlm_without_rotary_has_the_base_of_its_code() -> None:
+    assert read_config({"model_type": "internlm", **SMALL}).base == 10000
+
+
+def test_grok_without_a_rule_has_no_note_about_one() -> None:
+    read = read_config({**GROK, "rope_type": "original", **SMALL})
+    assert not any("no effect" in note for note in read.notes)

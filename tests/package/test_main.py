@@ -20,9 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import posenc
 from posenc import dynamic_frequencies, frequencies, read_config, similarity, sinusoidal_encoding
 from posenc.__main__ import main
 from posenc._console import REPORT
+
+# By its path: pytest loads modules of a package that has a plugin in a way that runpy cannot use.
+MAIN = str(Path(posenc.__file__).with_name("__main__.py"))
 
 Config = dict[str, Any]
 
@@ -39,7 +43,7 @@ def module_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """Return what the demonstration prints."""
-    runpy.run_module("posenc", run_name="__main__")
+    runpy.run_path(MAIN, run_name="__main__")
     return capsys.readouterr().out
 
 
@@ -70,7 +74,7 @@ def test_the_command_exits_with_0_and_an_empty_stderr(printed: str) -> None:
 
 
 def test_importing_the_demonstration_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_module("posenc.__main__", run_name="imported")
+    runpy.run_path(MAIN, run_name="imported")
     assert capsys.readouterr().out == ""
 
 
@@ -324,7 +328,7 @@ def test_the_status_is_that_of_the_process(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["posenc", "diagnose", "nowhere"])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_module("posenc", run_name="__main__")
+        runpy.run_path(MAIN, run_name="__main__")
     assert ended.value.code == 2
     assert "must be given as module:callable; got 'nowhere'" in capsys.readouterr().err
 
