@@ -215,7 +215,7 @@ def test_every_file_tells_its_licence() -> None:
     for path in FOLDER.glob("*.json"):
         found = read_json(path.name)
         assert found.get("license", found.get("$comment")) == LICENSE
-    for path in ADAPTERS.iterdir():
+    for path in ADAPTERS.glob("*.*"):
         assert "SPDX-License-Identifier: MIT" in path.read_text("utf-8")[:400], path
 
 

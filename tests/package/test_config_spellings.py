@@ -229,9 +229,6 @@ def test_a_fault_in_a_spelling_is_named(config: Config, message: str) -> None:
     assert "; got " in str(refusal.value)
 
 
-SMALL = {"hidden_size": 128, "num_attention_heads": 2, "max_position_embeddings": 2048}
-
-
 def test_internlm_without_rotary_has_the_base_of_its_code() -> None:
     assert read_config({"model_type": "internlm", **SMALL}).base == 10000
 
