@@ -377,13 +377,21 @@ def tables_ended(answer: Callable[[int, Callable[[Number], Number]], Answer]) ->
     for rows in TABLES:
         found[f"positions wrapped at {rows}"] = (
             f"Positions begin again at 0 after {rows}.",
-            answer(rows, lambda p, rows=rows: p % rows),  # type: ignore[misc]
+            answer(rows, _wrapped(rows)),
         )
         found[f"positions clamped at {rows}"] = (
             f"Positions beyond a table of {rows} rows get its last.",
-            answer(rows, lambda p, rows=rows: rows - 1),  # type: ignore[misc]
+            answer(rows, _clamped(rows)),
         )
     return found
+
+
+def _wrapped(rows: int) -> Callable[[Number], Number]:
+    return lambda position: position % rows
+
+
+def _clamped(rows: int) -> Callable[[Number], Number]:
+    return lambda position: rows - 1
 
 
 TABLES = (256, 512, 1024, 2048, 4096, 8192, 32768, 65536)
