@@ -87,7 +87,8 @@ def noticed(fault: Fault) -> bool:
         return compile(source, path, "exec") if self.path == path else get_code(self, name)
 
     SourceFileLoader.get_code = with_fault  # type: ignore[assignment, method-assign]
-    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
+    # pytest would load the package by its own hook, to explain asserts, since it has a plugin.
+    options = ["--assert=plain", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         status = pytest.main([*options, *fault.tests.split()])

@@ -30,8 +30,8 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation
         if file.page and file.page not in nav.pages:
             file.page.parent = parents.get(folder(file.page))
     foot = next((part for part in nav.items if part.title == config.extra.get("foot")), None)
-    if foot and foot.children:
-        first = foot.children[0]
+    first = foot.children[0] if foot and foot.children else None
+    if isinstance(first, Page):  # in a book without the page, a link
         if first.previous_page:
             first.previous_page.next_page = None
         first.previous_page = None

@@ -422,7 +422,7 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> Truth:
         "Each has a row": bounded and distinct and nearest.max() < alike[0],
         "From 512 on there is none": not np.isfinite(new).all(),
         "All is well": nearest.min() > alike[0],
-        "From 512 on the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
+        "From 512 on, the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
     }
 
 
@@ -531,11 +531,11 @@ def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> Truth:
     assert abs(length(scaled) - 22.6) < 0.1
     largest = np.abs(scaled @ scaled.T).max()
     return {
-        "Without it tokens would be too short": round(length(bare)) == 1
+        "Without it, tokens would be too short": round(length(bare)) == 1
         and round(length(rows)) == 16
         and 0.5 < length(rows) / length(scaled) < 2,
-        "Without it scores would be too large": np.abs(bare @ bare.T).max() > largest,
-        "Without it positions would be lost": length(bare) > length(rows),
+        "Without it, scores would be too large": np.abs(bare @ bare.T).max() > largest,
+        "Without it, positions would be lost": length(bare) > length(rows),
         "Nothing: the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
     }
 
@@ -634,7 +634,7 @@ def test_question_22_with_the_sign_reversed_all_keys_share_bucket_0() -> Truth:
     right = np.asarray(t5_buckets(relative[behind], bidirectional=False))
     reversed_ = np.asarray(t5_buckets(-relative[behind], bidirectional=False))
     return {
-        "Nothing of their distance": np.all(reversed_ == 0) and len(set(right)) == 31,
+        "Nothing about their distance": np.all(reversed_ == 0) and len(set(right)) == 31,
         "All that it knew": np.array_equal(reversed_, right),
         "All of it, reversed": np.array_equal(reversed_, right.max() - right),
         "It does not run": np.any(reversed_ < 0),

@@ -548,7 +548,7 @@ def test_numbers_can_be_typed(page: Page) -> None:
         page.keyboard.type(typed)
         expect(field(page, name)).to_have_value(typed)
     expect(field(page, "pair")).to_have_value("50")  # a width of 12 has 6
-    expect(status(page, "base")).to_contain_text("for texts 1.5 times as long")
+    expect(status(page, "base")).to_contain_text("for sequences 1.5 times as long")
 
 
 # Within the page

@@ -43,6 +43,6 @@ def test_reader_who_goes_back_finds_the_page_where_it_was(page: Page) -> None:
 def test_the_explorer_of_rope_by_hand_opens_on_its_example(page: Page) -> None:
     page.goto(ROPE)
     says = page.locator("explore-rope [role=status]")
-    expect(says).to_contain_text("Query, solid, at 2, key, dashed, at 1: score 0.412")
+    expect(says).to_contain_text("Query, solid, at 2, key, dashed, at 1: the score is 0.412")
     page.goto("explore/rope/")
     expect(says).to_contain_text("Query, solid, at 4, key, dashed, at 6")
