@@ -7,7 +7,7 @@ import { names, stem, telling, whole, words } from "../../docs/assets/js/search/
 
 const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
 const LONGEST_NAME = 4; // words of a name that is looked for as a whole
-const MOST = 3; // counts of a word in a field are cut off here
+const MOST = 2; // counts of a word in a field are cut off here
 
 const pages = JSON.parse(readFileSync(0, "utf8"));
 const vocabulary = new Set();

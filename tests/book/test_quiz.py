@@ -294,7 +294,7 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> Truth:
         "They need no training and never end": ends and no_end,
         "They are always better": sines < trained,
         "Nothing: a learned table is always better": trained < sines,
-        "Nothing: trained to the end": not ends,
+        "Nothing: a learned table that is trained long enough": not ends,
     }
 
 
@@ -323,7 +323,7 @@ def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> Truth:
     products = np.sum(here * there, axis=-1)
     nowhere_else = sinusoidal_encoding(places + 11, 64)
     return {
-        "It can learn to look for it": is_close(here @ step.T, there),
+        "It can learn to look for the distance": is_close(here @ step.T, there),
         "Nothing: what two rows have in common": not is_close(products, products[0])
         or is_close(products, np.sum(here * nowhere_else, axis=-1)),
         "Only the two absolute places": not is_close(here @ step.T, there),
