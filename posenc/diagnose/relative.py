@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from posenc._arguments import _shown
+from posenc._arguments import _shown, as_integer
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
 from posenc.diagnose.cached import (
@@ -24,6 +25,7 @@ from posenc.diagnose.cached import (
     Cached,
     Caches,
     read_with_cache,
+    widest,
 )
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
 from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
@@ -94,6 +96,7 @@ def relative_scores(
     example: Example = None,
     *,
     cache: Caches = None,
+    length: int | None = None,
     axis: int | None = None,
 ) -> Diagnosis:
     """Return whether the scores of attention depend on positions by key − query alone.
@@ -109,8 +112,8 @@ def relative_scores(
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
-    call. Where a layer has a window, or a cache drops keys, within 512 tokens, tokens are also read
-    one by one until there are more than it holds, and beyond.
+    call. Where a layer has a window, or a cache drops keys, within 512 tokens or within `length`,
+    tokens are also read one by one until there are more than it holds, and beyond.
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
@@ -123,6 +126,7 @@ def relative_scores(
         cache: for each keyword of `forward` that takes a cache, a function that returns an empty
             one, as in `{"cache": nn.Cache}`; the model adds to it. None for a cache that the model
             returns.
+        length: how many tokens it has to read: a larger window is not looked for. None for 512.
         axis: see `diagnose`.
 
     Returns:
@@ -140,7 +144,7 @@ def relative_scores(
 
     Raises:
         TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
-        ValueError: see `diagnose`.
+        ValueError: see `diagnose`; `length` is below 1.
 
     Source:
         Su et al., "RoFormer" (2021), section 3.1, for the property; Press et al., "Train Short,
@@ -152,7 +156,8 @@ def relative_scores(
         >>> nn.relative_scores(model, cache={"cache": nn.Cache}).verdict
         'scores depend on key − query alone'
     """
-    judge = partial(_judge, caches=as_caches(cache))
+    length = None if length is None else as_integer("length", length, least=1)
+    judge = partial(_judge, caches=as_caches(cache), length=length)
     question = "Do scores depend on key − query alone?"
     return ask(question, judge, model, example, axis=axis)
 
@@ -187,10 +192,10 @@ class _Heads(NamedTuple):
         return _toeplitz_deviation(self.scores, query, key) <= self.noise
 
 
-def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
+def _judge(trial: Trial, *, caches: Caches, length: int | None) -> Diagnosis:
     trial.demand_three_tokens()
     tokens, run = find_scores_of(trial, trial.length)
-    read = read_with_cache(trial, tokens, run, caches)
+    read = read_with_cache(trial, tokens, run, caches, length)
     if read.offset in CACHED:
         verdict, seen, helps = CACHED[read.offset]
         why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
@@ -207,7 +212,7 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
         found = answer(ABSENT, "its scores tell no positions apart", why)
     if not found.ill:
         _demand_all(run, read.offset)
-    why = f"{found.why} {_read_in_words(read)}" if found.status == HEALTHY else found.why
+    why = f"{found.why} {_read_in_words(read, length)}" if found.status == HEALTHY else found.why
     return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
 
 
@@ -217,15 +222,20 @@ def _cached_numbers(read: Cached) -> dict[str, float]:
     return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
 
 
-def _read_in_words(read: Cached) -> str:
-    """Return in a sentence what was tried with a cache."""
+def _read_in_words(read: Cached, length: int | None) -> str:
+    """Return in words what was tried with a cache, and which windows were not."""
     if read.offset != KEPT:
         return "A cache was tried, and shows nothing." if read.tried else "No cache was tried."
     same = "Read one by one with a cache, tokens have the same scores"
     if read.windows:
         sizes = " and ".join(map(str, read.windows))
-        return f"{same}, also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys."
-    return f"{same}; in {read.reach} tokens no key drops out." if read.reach else f"{same}."
+        same += f", also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys"
+    elif read.reach:
+        same += f"; in {read.reach} tokens no key drops out"
+    if not read.reach or (length or math.inf) <= widest(read.reach):
+        return f"{same}."
+    further = "" if length else "; length= or --length reads further"
+    return f"{same}. No window of more than {widest(read.reach)} keys was tried{further}."
 
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:

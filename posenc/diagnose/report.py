@@ -107,7 +107,7 @@ def diagnose(
             of the example all texts are given the first. One that is as long as the example
             leaves no other length to try.
         length: how many tokens you mean to feed it; without it, `longest_input` only finds out how
-            many it can take.
+            many it can take, and `relative_scores` looks for windows of up to 506 keys.
         trained: how many tokens a sequence of its training had; without it, nothing is asked about
             longer ones. Needs `length`. See `unseen_positions`.
         base: of its rotary frequencies in training, if they were changed since; see
@@ -156,7 +156,7 @@ def diagnose(
         colliding_positions(model, example, axis=axis),
         longest_input(model, example, length=length, axis=axis),
         rope_layout(model, example, axis=axis),
-        relative_scores(model, example, cache=cache, axis=axis),
+        relative_scores(model, example, cache=cache, length=length, axis=axis),
     ]
     if trained is None or length is None:
         return Report(_subject(model), tuple(answers), (UNASKED,))

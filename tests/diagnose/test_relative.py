@@ -447,11 +447,28 @@ def test_a_ring_of_cached_keys_is_healthy() -> None:
     assert (found.status, found.measured["window"]) == (HEALTHY, 8), str(found)
 
 
+def test_a_window_as_large_as_the_length_asked_for_is_read_past() -> None:
+    large = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
+    for forgets in (True, False):
+        model = Decoder(**large, forgets=forgets)
+        found = nn.relative_scores(model)
+        assert found.status == HEALTHY
+        assert "No window of more than 506 keys was tried; length= or --length" in found.why
+        found = nn.relative_scores(model, length=600)
+        assert (found.ill, found.measured["window"]) == (forgets, 600), str(found)
+    assert found.why.endswith("also beyond its window of 600 keys.")
+
+
 def test_a_report_says_how_many_tokens_were_read_with_the_cache() -> None:
     assert "the same scores; in 512 tokens no key drops out." in nn.relative_scores(Decoder()).why
+    assert "no key drops out." in nn.relative_scores(Decoder(), length=506).why[-17:]
     short = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
     short.register_forward_pre_hook(at_most_40)
     assert "; in 32 tokens no key" in nn.relative_scores(short, cache=OURS).why
+    found = nn.relative_scores(short, cache=OURS, length=40)
+    assert found.why.endswith(
+        "in 40 tokens no key drops out. No window of more than 34 keys was tried."
+    )
 
 
 def at_most_40(part: torch.nn.Module, args: Any) -> None:
