@@ -55,6 +55,10 @@ def run(arguments: Sequence[str] | None) -> int:
     command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
     command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
+    command.add_argument(
+        "--heads", type=int, help="of a layer on all ranks, of a model of one rank"
+    )
+    command.add_argument("--rank", type=int, help="of the model, counted from 0; with --heads")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
     command.add_argument(
         "--cache",
@@ -105,7 +109,8 @@ def run(arguments: Sequence[str] | None) -> int:
         return vectors.main(asked)
     if asked.command == "config":
         return config(asked.path, asked.length, program=asked.program, as_json=asked.json)
-    options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
+    named = ("length", "trained", "base", "heads", "rank", "axis")
+    options = {name: getattr(asked, name) for name in named}
     return diagnose(asked.model, caches=asked.cache, report=asked.report, **options)
 
 

@@ -27,9 +27,9 @@ What these use: each file imports only from those below it
   answers.py      one answer, or why there is none            `Diagnosis`
 
 Of the questions, collisions.py uses order.py and length.py, and unseen.py the first three. Imported
-from outside are torch, numpy, `posenc.frequencies`, `posenc.rotary.scaling`, `posenc._angles`,
-`posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports `posenc.nn`, which offers
-the functions under its own name.
+from outside are torch, numpy, `posenc.frequencies`, `posenc.rotary.scaling`, `posenc.alibi_slopes`,
+`posenc._angles`, `posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports
+`posenc.nn`, which offers the functions under its own name.
 """
 
 from posenc.diagnose.answers import Diagnosis

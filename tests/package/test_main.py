@@ -253,7 +253,8 @@ def test_a_report_for_somebody_else_quotes_no_error(diagnose: Run, tmp_path: Pat
     text = file.read_text(encoding="utf-8")
     assert ("home" in text, "tensor" in text, "FileNotFoundError" in text) == (False, False, True)
     report = json.loads(text)
-    assert report["asked"] == {"length": 20, "trained": None, "base": None, "axis": None}
+    unasked = dict.fromkeys(("trained", "base", "heads", "rank", "axis"))
+    assert report["asked"] == {"length": 20, **unasked}
     assert (report["status"], len(report["answers"])) == ("undetermined", 6)
     diagnose("healthy", "--report", str(file))
     answers = json.loads(file.read_text(encoding="utf-8"))["answers"]
