@@ -12,6 +12,7 @@ All at once
   report.py       the answers about one model                 `diagnose`, `Report`
 What these use: each file imports only from those below it
   ask.py          checks the arguments and asks a question
+  axes.py         positions on several axes
   cached.py       positions of tokens read one by one
   scores.py       the scores that a model makes
   rotation.py     what a model rotates, and how fast

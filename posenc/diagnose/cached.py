@@ -76,13 +76,14 @@ def _steps(
 ) -> Iterator[ScoreRun]:
     """Yield the run of the token at each of these places, after those before them in one call."""
     given = {name: make() for name, make in (caches or {}).items()}
-    said = trial.call(tokens[:, : places.start], **given)
+    said = trial.call(tokens[:, : places.start], **given, **trial.places(0, places.start))
     for place in places:
         given |= _returned_cache(trial, said)
         if not given:
             return
         with ScoreRun(1, None, () if rows else None) as step:
-            said = trial.call(tokens[:, place : place + 1], **given)
+            one = tokens[:, place : place + 1]
+            said = trial.call(one, **given, **trial.places(place, place + 1))
         yield step
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from posenc._arguments import _shown, as_integer
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
+from posenc.diagnose.axes import axes_of_text, judge_axes
 from posenc.diagnose.cached import (
     AHEAD,
     EVICTED,
@@ -243,11 +244,15 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
         return _judge_without_scores(trial, run)
     rotated = find_rotated(trial, tokens)
     heads = _heads(trial, run.found, less_own=not rotated)
-    if len(heads.spread):
+    if trial.axes:
+        found = judge_axes(trial, tokens, run, read.offset)
+    elif len(heads.spread):
         found = _judge_heads(trial.model, heads, rotated, part)
     else:
         why = "One token repeated has the same score with every key that it sees."
         found = answer(ABSENT, "its scores tell no positions apart", why)
+    if found.status == HEALTHY and rotated and not trial.axes:
+        found = replace(found, why=found.why + _axes_in_words(axes_of_text(trial, tokens)))
     if not found.ill:
         _demand_all(run, read.offset)
     why = f"{found.why} {_read_in_words(read, length)}" if found.status == HEALTHY else found.why
@@ -258,6 +263,16 @@ def _cached_numbers(read: Cached) -> dict[str, float]:
     """Return what is measured with a cache."""
     cached = int(read.offset not in (UNTRIED, OTHER))
     return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
+
+
+def _axes_in_words(axes: int) -> str:
+    """Return in a sentence that positions on so many axes were not tried, or "" for 0."""
+    if not axes:
+        return ""
+    return (
+        f" Its positions are on {axes} axes, which are alike here: what an image changes was not"
+        f" tried. An example with positions, ({axes}, batch, length), tries it."
+    )
 
 
 def _read_in_words(read: Cached, length: int | None) -> str:
