@@ -285,7 +285,9 @@ def _read_in_words(read: Cached, length: int | None) -> str:
         same += f", also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys"
     elif read.reach:
         same += f"; in {read.reach} tokens no key drops out"
-    if not read.reach or (length or math.inf) <= widest(read.reach):
+    if not read.reach:
+        return f"{same}. No window was tried."
+    if (length or math.inf) <= widest(read.reach):
         return f"{same}."
     further = "" if length else "; length= or --length reads further"
     return f"{same}. No window of more than {widest(read.reach)} keys was tried{further}."

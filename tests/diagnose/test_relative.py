@@ -481,6 +481,23 @@ def test_positions_that_restart_where_a_cache_drops_keys_are_told(name: str) -> 
     assert f"the same scores, also beyond its window of {size} keys." in found.why
 
 
+class SharedKeys(Decoder):
+    """All heads share the keys of the first; with one query, PyTorch takes heads for queries."""
+
+    def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+        cached = k.shape[2] - q.shape[2]
+        behind = torch.arange(q.shape[2])[:, None] + cached - torch.arange(k.shape[2])
+        bias = torch.zeros(behind.shape).masked_fill((behind < 0) | (behind > 7), -torch.inf)
+        k, v, bias = k[:, :1].contiguous(), v[:, :1].contiguous(), bias.to(q.dtype)
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, enable_gqa=True)
+
+
+def test_keys_that_heads_share_are_read_past_their_window() -> None:
+    for forgets in (True, False):
+        found = nn.relative_scores(SharedKeys(keeps=8, forgets=forgets))
+        assert (found.ill, found.measured["window"]) == (forgets, 8), str(found)
+
+
 def test_a_window_whose_cache_drops_no_key_is_healthy() -> None:
     for window in (4, 8):
         found = nn.relative_scores(Decoder(window=window))
