@@ -281,7 +281,7 @@ def test_positions_on_three_axes_of_transformers_are_judged(
 
     rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
     model = Qwen2VLTextModel(
-        Qwen2VLTextConfig(**SMALL | {"num_hidden_layers": 1}, rope_parameters=rope)
+        Qwen2VLTextConfig(**SMALL, num_key_value_heads=1, rope_parameters=rope)
     )
     positions = torch.as_tensor(mrope_positions([3, (1, 2, 4), 2])).T[:, None]
     example = {"input_ids": torch.arange(13)[None], "position_ids": positions}
