@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, __version__, read_config, similarity
-from posenc._console import REPORT, Parser, one_line, printable, status_after_flush
+from posenc._console import REPORT, Parser, printable, refused, status_after_flush
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
 from posenc.config.reading import UNKNOWN
@@ -25,7 +25,7 @@ from posenc.config.serving import PROGRAMS, serving
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
-NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install torch"
+NEEDS_TORCH = "PyTorch is needed, which is not installed: pip install torch"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,6 +55,10 @@ def run(arguments: Sequence[str] | None) -> int:
     command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
     command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
+    command.add_argument(
+        "--heads", type=int, help="of a layer on all ranks, of a model of one rank"
+    )
+    command.add_argument("--rank", type=int, help="of the model, counted from 0; with --heads")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
     command.add_argument(
         "--cache",
@@ -105,7 +109,8 @@ def run(arguments: Sequence[str] | None) -> int:
         return vectors.main(asked)
     if asked.command == "config":
         return config(asked.path, asked.length, program=asked.program, as_json=asked.json)
-    options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
+    named = ("length", "trained", "base", "heads", "rank", "axis")
+    options = {name: getattr(asked, name) for name in named}
     return diagnose(asked.model, caches=asked.cache, report=asked.report, **options)
 
 
@@ -146,8 +151,7 @@ def diagnose(
     try:
         importlib.import_module("torch")
     except ModuleNotFoundError:
-        print(NEEDS_TORCH, file=sys.stderr)
-        return COULD_NOT_TELL
+        return refused("posenc diagnose", NEEDS_TORCH)
     from posenc import nn
 
     try:
@@ -159,9 +163,7 @@ def diagnose(
             data = {"posenc": __version__, **found.as_data(), "asked": options, "report": REPORT}
             Path(report).write_text(f"{json.dumps(data, indent=1)}\n", encoding="utf-8")
     except (Exception, SystemExit) as error:
-        said = one_line(f"{place}: {type(error).__name__}: {error}")
-        print(f"posenc diagnose {said}", file=sys.stderr)
-        return COULD_NOT_TELL
+        return refused(f"posenc diagnose {place}", f"{type(error).__name__}: {error}")
     print("\n".join(map(printable, f"{found}\n\n{REPORT}".split("\n"))))
     return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(found.status, HEALTHY)
 
@@ -183,8 +185,7 @@ def config(
         layers = [explained(one, length) for one in configs]
         served = None if program is None else serving(program, configs, layers)
     except (OSError, TypeError, ValueError, RecursionError) as error:
-        print(f"posenc config {printable(path)}: {one_line(error)}", file=sys.stderr)
-        return COULD_NOT_TELL
+        return refused(f"posenc config {path}", error)
     ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
     status = ILL if ill else HEALTHY
     for note in layers[0]["notes"]:
@@ -195,7 +196,7 @@ def config(
         more = {} if served is None else {"serving": served._asdict()}
         print(json.dumps(data | more, indent=1))
     elif served is not None:
-        print(served.text())
+        print(f"{served.text()}\n\n# {REPORT}")
     else:
         print("\n\n".join([*(explanation_text(path, layer) for layer in layers), REPORT]))
     return status

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-# The last line of an answer. The source of a release names no tracker, since each copy has its own.
+# The last line of an answer and of a refusal. The source of a release names no tracker, since each
+# copy has its own.
 REPORT = (
     "Is this wrong? Open an issue as CONTRIBUTING.md, in the source of posenc, says under"
     ' "Report something wrong".'
@@ -33,12 +34,19 @@ def one_line(error: BaseException | str, longest: int = 1000) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
+def refused(command: str, error: BaseException | str) -> int:
+    """Print why a command does not do what it was told; return its exit status."""
+    print(f"{printable(command)}: {one_line(error)}\n{REPORT}", file=sys.stderr)
+    return FAILED
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors quote arguments without what would move the cursor."""
 
     def error(self, message: str) -> NoReturn:
         """Print how to use the command, and what is wrong; exit with status 2."""
-        super().error(one_line(message))
+        self.print_usage(sys.stderr)
+        sys.exit(refused(f"{self.prog}: error", message))
 
 
 def status_after_flush(command: Callable[[], int]) -> int:
@@ -60,8 +68,7 @@ def status_after_flush(command: Callable[[], int]) -> int:
         return UNREAD
     except OSError as error:  # as on a full disk
         _discard()
-        print(f"posenc: {one_line(error)}", file=sys.stderr)
-        return FAILED
+        return refused("posenc", error)
 
 
 def _discard() -> None:

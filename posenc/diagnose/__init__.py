@@ -12,6 +12,7 @@ All at once
   report.py       the answers about one model                 `diagnose`, `Report`
 What these use: each file imports only from those below it
   ask.py          checks the arguments and asks a question
+  axes.py         positions on several axes
   cached.py       positions of tokens read one by one
   scores.py       the scores that a model makes
   rotation.py     what a model rotates, and how fast
@@ -27,9 +28,9 @@ What these use: each file imports only from those below it
   answers.py      one answer, or why there is none            `Diagnosis`
 
 Of the questions, collisions.py uses order.py and length.py, and unseen.py the first three. Imported
-from outside are torch, numpy, `posenc.frequencies`, `posenc.rotary.scaling`, `posenc._angles`,
-`posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports `posenc.nn`, which offers
-the functions under its own name.
+from outside are torch, numpy, `posenc.frequencies`, `posenc.rotary.scaling`, `posenc.alibi_slopes`,
+`posenc._angles`, `posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports
+`posenc.nn`, which offers the functions under its own name.
 """
 
 from posenc.diagnose.answers import Diagnosis

@@ -39,13 +39,15 @@ class Cached(NamedTuple):
     windows: tuple[int, ...] = ()  # after how many keys, of a layer or of its cache, some do
 
 
-def read_with_cache(trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Caches) -> Cached:
+def read_with_cache(
+    trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Caches, length: int | None = None
+) -> Cached:
     """Return whether positions go on where some tokens are cached, in one token repeated.
 
     They are `KEPT`; `LOST` if all new tokens stand at one position; `AHEAD` if each stands one
     position too far; `EVICTED` if they are kept until a cache drops keys, and not after that;
     `OTHER` than in one call in another way; or `UNTRIED` if no cache could be used, or shows
-    nothing.
+    nothing. Windows are sought among so many keys as `length` says, and among 512 at least.
 
     Raises:
         ForwardError: the model does not take the caches that are given.
@@ -57,7 +59,7 @@ def read_with_cache(trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Cache
         return Cached(UNTRIED)
     try:
         steps = [*_steps(trial, tokens, range(first, first + STEPS), caches)] if first > 1 else []
-        reach, windows = _windows(trial, caches) if whole.found else (0, ())
+        reach, windows = _windows(trial, caches, length or 0) if whole.found else (0, ())
     except ForwardError:
         if caches:
             raise
@@ -74,13 +76,14 @@ def _steps(
 ) -> Iterator[ScoreRun]:
     """Yield the run of the token at each of these places, after those before them in one call."""
     given = {name: make() for name, make in (caches or {}).items()}
-    said = trial.call(tokens[:, : places.start], **given)
+    said = trial.call(tokens[:, : places.start], **given, **trial.places(0, places.start))
     for place in places:
         given |= _returned_cache(trial, said)
         if not given:
             return
         with ScoreRun(1, None, () if rows else None) as step:
-            said = trial.call(tokens[:, place : place + 1], **given)
+            one = tokens[:, place : place + 1]
+            said = trial.call(one, **given, **trial.places(place, place + 1))
         yield step
 
 
@@ -177,12 +180,18 @@ def _is_clear(trial: Trial, whole: Scores, differences: Tensor) -> bool:
 # Where keys drop out
 
 
-def _windows(trial: Trial, caches: Caches) -> tuple[int, tuple[int, ...]]:
+def widest(reach: int) -> int:
+    """Return up to how many keys a window is found where so many tokens are read."""
+    return reach - CROSSING[0].stop - 1
+
+
+def _windows(trial: Trial, caches: Caches, length: int) -> tuple[int, tuple[int, ...]]:
     """Return how many tokens were read, and to how many keys the last of them is attending.
 
     Those that are attending to all are left out. If no cache can be used, 0 tokens were read.
     """
-    for reach in REACHES:
+    asked = {2 * length - widest(length), length}  # in the first, windows of this length are found
+    for reach in sorted({*REACHES, *(n for n in asked if n > REACHES[-1])}, reverse=True):
         with suppressed():
             tokens = trial.tokens(1, reach)
             step = [*_steps(trial, tokens, range(reach - 1, reach), caches, rows=False)]
@@ -193,7 +202,7 @@ def _windows(trial: Trial, caches: Caches) -> tuple[int, tuple[int, ...]]:
                 trial.call(tokens)
             pairs = [(one, single[0]) for one, single in _paired(whole, step)]
             counts = {_visible(one, -1).shape[1] for pair in pairs for one in pair}
-            return reach, tuple(n for n in sorted(counts) if FEWEST < n < reach - CROSSING[0].stop)
+            return reach, tuple(n for n in sorted(counts) if FEWEST < n <= widest(reach))
     return 0, ()
 
 
@@ -205,7 +214,7 @@ def _past_window(trial: Trial, window: int, caches: Caches) -> Iterator[str]:
     # No size of the model, since another axis than that of tokens might be as long.
     length = next(n for n in count(window + CROSSING[0].stop + 1) if n not in trial.sizes)
     tokens, known = one_token(trial, length)
-    whole = ScoreRun(length, length, known)
+    whole = ScoreRun(length, length, known, last=length - window - CROSSING[0].start)
     with whole:
         trial.call(tokens)
     crossed: list[list[tuple[Scores, dict[int, Scores]]]] = []
@@ -235,10 +244,12 @@ def _offset_past_window(
 def _agrees(trial: Trial, whole: Scores, place: int, step: Scores) -> bool | None:
     """Say whether a query has the scores that it has in one call, or None where all are alike.
 
+    Of the one call, the scores of the last queries are enough.
+
     A cache may hold its keys in a ring, beginning anywhere. Where it holds fewer than a query sees
     in one call, it may have kept some far ones, and numbered them anew: the nearer half counts.
     """
-    held, expected = _visible(step, 0), _visible(whole, place)
+    held, expected = _visible(step, 0), _visible(whole, place - whole.values.shape[-1])
     size, most = held.shape[1], expected.shape[1]
     nearest = expected[:, -((size + 1) // 2) if size < most else 0 :]
     nearest = nearest - nearest[:, -1:]

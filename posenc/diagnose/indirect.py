@@ -120,9 +120,15 @@ class _TokenFreeValues(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-c
 def one_token(trial: Trial, length: int) -> tuple[Tensor, set[int]]:
     """Return one token repeated, and digests of all arguments in a run on another one repeated."""
     tokens = trial.repeated(length)
+    return tokens, known_without_token(trial, tokens)
+
+
+def known_without_token(trial: Trial, tokens: Tensor) -> set[int]:
+    """Return digests of all arguments in a run on another token than this one repeated."""
     with Digests() as digests:
-        trial.call(trial.other(tokens[:, :1]).repeat_interleave(length, dim=1))
-    return tokens, digests.seen
+        trial.call(trial.other(tokens[:, :1]).repeat_interleave(tokens.shape[1], dim=1))
+    seen: set[int] = digests.seen
+    return seen
 
 
 class Digests(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]

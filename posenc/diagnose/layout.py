@@ -25,7 +25,7 @@ from posenc.diagnose.answers import (
 from posenc.diagnose.ask import ask
 from posenc.diagnose.isolation import undisturbed
 from posenc.diagnose.operations import registered_hooks
-from posenc.diagnose.rotation import PAIRS, Rotated, find_rotated, pairs
+from posenc.diagnose.rotation import PAIRS, Rotated, find_rotated, pairs, pairs_in_words
 from posenc.diagnose.trial import Example, Trial
 
 # By chance the pairs of random weights are so much alike once in three million.
@@ -162,17 +162,14 @@ def _in_words(rotated: Rotated) -> str:
     turning, layout = rotated.turning, rotated.layout
     if 2 * paired == d == 2 * len(turning):
         return f"{d} of {d} dimensions of a head rotate, {PAIRS[layout]} together."
-    which = f"pairs {turning[0]} to {turning[-1]}"
-    if len(turning) < 2 or turning[-1] - turning[0] >= len(turning):
-        which = f"pairs {', '.join(map(str, turning))}"
     where = "dimensions 2i and 2i + 1"
     if layout == "half":
         across = "across the head" if 2 * paired == d else "within the part that rotates"
         where = f"dimensions i and i + {paired}, {across}"
     still = d // 2 - len(turning)
     return (
-        f"{2 * len(turning)} of {d} dimensions of a head rotate: {which}, {where};"
-        f" {still} pairs stand still."
+        f"{2 * len(turning)} of {d} dimensions of a head rotate: {pairs_in_words(turning)},"
+        f" {where}; {still} pairs stand still."
     )
 
 

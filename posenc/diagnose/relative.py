@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -11,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from posenc._arguments import _shown
+from posenc._arguments import _shown, as_integer
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
+from posenc.diagnose.axes import axes_of_text, judge_axes
 from posenc.diagnose.cached import (
     AHEAD,
     EVICTED,
@@ -24,11 +26,13 @@ from posenc.diagnose.cached import (
     Cached,
     Caches,
     read_with_cache,
+    widest,
 )
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
 from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
 from posenc.diagnose.scores import ScoreRun, Scores, find_scores_of
 from posenc.diagnose.trial import SURE, Example, Trial
+from posenc.scores.alibi import alibi_slopes
 
 RELATIVE = "scores depend on key − query alone"
 
@@ -82,6 +86,7 @@ CACHED: dict[str, tuple[str, str, str]] = {
 }
 FAR = "far keys are favoured"
 SHARD = "slopes repeat from head to head"
+OTHERS = "its slopes are those of other heads"
 OWN_HEADS = (
     "give each rank the slopes of its own heads, of all that there are:"
     " alibi_slopes(heads)[rank * local : (rank + 1) * local]."
@@ -94,6 +99,9 @@ def relative_scores(
     example: Example = None,
     *,
     cache: Caches = None,
+    length: int | None = None,
+    heads: int | None = None,
+    rank: int | None = None,
     axis: int | None = None,
 ) -> Diagnosis:
     """Return whether the scores of attention depend on positions by key − query alone.
@@ -109,13 +117,14 @@ def relative_scores(
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
-    call. Where a layer has a window, or a cache drops keys, within 512 tokens, tokens are also read
-    one by one until there are more than it holds, and beyond.
+    call. Where a layer has a window, or a cache drops keys, within 512 tokens or within `length`,
+    tokens are also read one by one until there are more than it holds, and beyond.
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
     favoured; of others, which are learned, nothing is said. Slopes that begin again within a layer
     are those of a part of its heads, as where each rank of a parallel model counts its own from 0.
+    Of a model that is itself the part of one rank, `heads` and `rank` say which slopes are right.
 
     Args:
         model: see `diagnose`.
@@ -123,6 +132,10 @@ def relative_scores(
         cache: for each keyword of `forward` that takes a cache, a function that returns an empty
             one, as in `{"cache": nn.Cache}`; the model adds to it. None for a cache that the model
             returns.
+        length: how many tokens it has to read: a larger window is not looked for. None for 512.
+        heads: how many heads a layer has on all ranks together, where the model is the part of one
+            rank; its slopes are then compared with those of `posenc.alibi_slopes`.
+        rank: which rank the model is of, counted from 0. Given where `heads` is.
         axis: see `diagnose`.
 
     Returns:
@@ -131,7 +144,8 @@ def relative_scores(
         rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
         keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
         "steps stand one position too far", "positions restart where the cache drops keys", "slopes
-        repeat from head to head" and "far keys are favoured", all ill; "its positions are absolute"
+        repeat from head to head", "its slopes are those of other heads" and "far keys are
+        favoured", all ill; "its positions are absolute"
         and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
@@ -140,7 +154,8 @@ def relative_scores(
 
     Raises:
         TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
-        ValueError: see `diagnose`.
+        ValueError: see `diagnose`; `length` or `heads` is below 1, or `rank` below 0; one of
+            `heads` and `rank` is given without the other.
 
     Source:
         Su et al., "RoFormer" (2021), section 3.1, for the property; Press et al., "Train Short,
@@ -152,7 +167,9 @@ def relative_scores(
         >>> nn.relative_scores(model, cache={"cache": nn.Cache}).verdict
         'scores depend on key − query alone'
     """
-    judge = partial(_judge, caches=as_caches(cache))
+    length = None if length is None else as_integer("length", length, least=1)
+    part = as_part(heads, rank)
+    judge = partial(_judge, caches=as_caches(cache), length=length, part=part)
     question = "Do scores depend on key − query alone?"
     return ask(question, judge, model, example, axis=axis)
 
@@ -168,6 +185,33 @@ def as_caches(value: object) -> Caches:
         "cache must be a mapping of keywords to functions that return an empty cache; got"
         f" {_shown(value)}"
     )
+
+
+class Part(NamedTuple):
+    """Which of all heads of a layer a model has: those of one rank."""
+
+    heads: int
+    rank: int
+
+    def first(self, local: int) -> int:
+        """Return which of all heads is the first of so many on this rank."""
+        if self.heads % local or (self.rank + 1) * local > self.heads:
+            raise CannotTellError(
+                f"rank {self.rank} of layers of {self.heads} heads is not {local} of them"
+            )
+        return self.rank * local
+
+
+def as_part(heads: object, rank: object) -> Part | None:
+    """Return which heads a model has, given how many there are and its rank, or None of both."""
+    whole = None if heads is None else as_integer("heads", heads, least=1)
+    own = None if rank is None else as_integer("rank", rank, least=0)
+    if whole is not None and own is not None:
+        return Part(whole, own)
+    if whole is not None or own is not None:
+        missing, given = ("rank", "heads") if own is None else ("heads", "rank")
+        raise ValueError(f"{missing} must be given where {given} is; got None")
+    return None
 
 
 class _Heads(NamedTuple):
@@ -187,10 +231,10 @@ class _Heads(NamedTuple):
         return _toeplitz_deviation(self.scores, query, key) <= self.noise
 
 
-def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
+def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | None) -> Diagnosis:
     trial.demand_three_tokens()
     tokens, run = find_scores_of(trial, trial.length)
-    read = read_with_cache(trial, tokens, run, caches)
+    read = read_with_cache(trial, tokens, run, caches, length)
     if read.offset in CACHED:
         verdict, seen, helps = CACHED[read.offset]
         why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
@@ -200,14 +244,18 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
         return _judge_without_scores(trial, run)
     rotated = find_rotated(trial, tokens)
     heads = _heads(trial, run.found, less_own=not rotated)
-    if len(heads.spread):
-        found = _judge_heads(trial.model, heads, rotated)
+    if trial.axes:
+        found = judge_axes(trial, tokens, run, read.offset)
+    elif len(heads.spread):
+        found = _judge_heads(trial.model, heads, rotated, part)
     else:
         why = "One token repeated has the same score with every key that it sees."
         found = answer(ABSENT, "its scores tell no positions apart", why)
+    if found.status == HEALTHY and rotated and not trial.axes:
+        found = replace(found, why=found.why + _axes_in_words(axes_of_text(trial, tokens)))
     if not found.ill:
         _demand_all(run, read.offset)
-    why = f"{found.why} {_read_in_words(read)}" if found.status == HEALTHY else found.why
+    why = f"{found.why} {_read_in_words(read, length)}" if found.status == HEALTHY else found.why
     return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
 
 
@@ -217,15 +265,30 @@ def _cached_numbers(read: Cached) -> dict[str, float]:
     return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
 
 
-def _read_in_words(read: Cached) -> str:
-    """Return in a sentence what was tried with a cache."""
+def _axes_in_words(axes: int) -> str:
+    """Return in a sentence that positions on so many axes were not tried, or "" for 0."""
+    if not axes:
+        return ""
+    return (
+        f" Its positions are on {axes} axes, which are alike here: what an image changes was not"
+        f" tried. An example with positions, ({axes}, batch, length), tries it."
+    )
+
+
+def _read_in_words(read: Cached, length: int | None) -> str:
+    """Return in words what was tried with a cache, and which windows were not."""
     if read.offset != KEPT:
         return "A cache was tried, and shows nothing." if read.tried else "No cache was tried."
     same = "Read one by one with a cache, tokens have the same scores"
     if read.windows:
         sizes = " and ".join(map(str, read.windows))
-        return f"{same}, also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys."
-    return f"{same}; in {read.reach} tokens no key drops out." if read.reach else f"{same}."
+        same += f", also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys"
+    elif read.reach:
+        same += f"; in {read.reach} tokens no key drops out"
+    if not read.reach or (length or math.inf) <= widest(read.reach):
+        return f"{same}."
+    further = "" if length else "; length= or --length reads further"
+    return f"{same}. No window of more than {widest(read.reach)} keys was tried{further}."
 
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
@@ -299,7 +362,9 @@ def _toeplitz_deviation(scores: Scores, query: int, key: int) -> Tensor:
     return (ends[0] + ends[1]).amax(dim=1)
 
 
-def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Diagnosis:
+def _judge_heads(
+    model: nn.Module, heads: _Heads, rotated: list[Rotated], part: Part | None
+) -> Diagnosis:
     """Return the answer about heads that see positions."""
     relative = heads.depend_on(1, 1)
     apart = float(heads.apart(1, 1).max())
@@ -307,7 +372,7 @@ def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Dia
     if relative.all():
         if rotated:
             return _judge_rotations(model, heads, rotated, numbers)
-        return _judge_biases(heads, numbers)
+        return _judge_biases(heads, numbers, part)
     for (query, key), (depends, verdict, helps) in FAULTS.items():
         others = heads.depend_on(query, key)
         if (
@@ -402,7 +467,7 @@ def _pair_lengths(rotated: Rotated) -> Tensor:
     return torch.hypot(first, second)
 
 
-def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
+def _judge_biases(heads: _Heads, numbers: dict[str, float], part: Part | None) -> Diagnosis:
     """Return the answer about heads whose scores are relative, and that are not rotated."""
     slopes = [_slopes(*one) for one in zip(*heads.scores, strict=True)]
     why = (
@@ -420,14 +485,33 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
             why = f"{why} The slopes of {of} heads come again in others of their layer, as where"
             why += " each rank counts its heads from 0."
             return answer(ILL, SHARD, why, numbers, OWN_HEADS)
-        return answer(
-            HEALTHY, RELATIVE, f"{why} They fall evenly with it: near keys are favoured.", numbers
-        )
+        why += " They fall evenly with it: near keys are favoured."
+        if part is None:
+            return answer(HEALTHY, RELATIVE, why, numbers)
+        return _judge_part(steps, part, why, numbers)
     if near:
         raise CannotTellError(
             f"{near} of {len(slopes)} heads favour near keys, the others far ones"
         )
     return answer(ILL, FAR, f"{why} They rise evenly with it.", numbers, SIGN)
+
+
+def _judge_part(
+    steps: Sequence[Tensor], part: Part, why: str, numbers: dict[str, float]
+) -> Diagnosis:
+    """Return whether the slopes of each layer are those of the heads that it has."""
+    seeing = [one for one in steps if len(one)]
+    local = len(seeing[0])
+    own = part.first(local), part.heads
+    others = [(first, part.heads) for first in range(0, part.heads, local)]
+    for first, of in (own, *others, (0, local)):
+        slopes = -torch.tensor(alibi_slopes(of)[first : first + local], dtype=seeing[0].dtype)
+        if all(_fits(one, slopes) for one in seeing):
+            why += f" The slopes are those of heads {first} to {first + local - 1} of {of}."
+            if (first, of) == own:
+                return answer(HEALTHY, RELATIVE, why, numbers)
+            return answer(ILL, OTHERS, why, numbers, OWN_HEADS)
+    raise CannotTellError(f"its slopes are those of no rank in alibi_slopes({part.heads})")
 
 
 def _repeated_slopes(slopes: Tensor) -> int:

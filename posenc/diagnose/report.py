@@ -29,7 +29,7 @@ from posenc.diagnose.drowned import drowned_tokens
 from posenc.diagnose.layout import rope_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
-from posenc.diagnose.relative import as_caches, relative_scores
+from posenc.diagnose.relative import as_caches, as_part, relative_scores
 from posenc.diagnose.trial import Example
 from posenc.diagnose.unseen import QUESTION, unseen_positions
 
@@ -92,6 +92,8 @@ def diagnose(
     trained: int | None = None,
     base: float | None = None,
     cache: Caches = None,
+    heads: int | None = None,
+    rank: int | None = None,
     axis: int | None = None,
 ) -> Report:
     """Return the answers to all questions about a model.
@@ -107,12 +109,14 @@ def diagnose(
             of the example all texts are given the first. One that is as long as the example
             leaves no other length to try.
         length: how many tokens you mean to feed it; without it, `longest_input` only finds out how
-            many it can take.
+            many it can take, and `relative_scores` looks for windows of up to 506 keys.
         trained: how many tokens a sequence of its training had; without it, nothing is asked about
             longer ones. Needs `length`. See `unseen_positions`.
         base: of its rotary frequencies in training, if they were changed since; see
             `unseen_positions`.
         cache: how to make an empty cache, as in `{"cache": nn.Cache}`; see `relative_scores`.
+        heads: how many heads a layer has on all ranks, where the model is the part of one rank.
+        rank: which rank that is, counted from 0; see `relative_scores`.
         axis: which axis of the example counts tokens, 1 or 2; None for 1. Of an example of three
             axes it has to be said where the model reads no other size of axis 1, and nothing else
             it is given is as long: then the length may be axis 2, as where channels come first.
@@ -124,11 +128,11 @@ def diagnose(
 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
-            `length` or `trained` not an integer, `base` not a number, `cache` not a mapping of
-            names to functions.
+            `length`, `trained`, `heads` or `rank` not an integer, `base` not a number, `cache` not
+            a mapping of names to functions.
         ValueError: the example is empty or not finite, or has no such axis for the length; `length`
             or `trained` is below 1, or `trained` given without `length`, or `base` without it;
-            `base` is out of range.
+            `base` is out of range; for `heads` and `rank` see `relative_scores`.
 
     Source:
         Each question has its own.
@@ -146,6 +150,7 @@ def diagnose(
     trained = None if trained is None else as_integer("trained", trained, least=1)
     base = None if base is None else as_base(base)
     cache = as_caches(cache)
+    as_part(heads, rank)
     if base is not None and trained is None:
         raise ValueError("trained must be given where base is; got None")
     if trained is not None and length is None:
@@ -156,7 +161,9 @@ def diagnose(
         colliding_positions(model, example, axis=axis),
         longest_input(model, example, length=length, axis=axis),
         rope_layout(model, example, axis=axis),
-        relative_scores(model, example, cache=cache, axis=axis),
+        relative_scores(
+            model, example, cache=cache, length=length, heads=heads, rank=rank, axis=axis
+        ),
     ]
     if trained is None or length is None:
         return Report(_subject(model), tuple(answers), (UNASKED,))

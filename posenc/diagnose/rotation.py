@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -121,6 +122,18 @@ def _pairings(moves: list[bool]) -> list[tuple[str, int, int]]:
         ("interleaved", last, d),
         *(("half", rotary_d, rotary_d) for rotary_d in range(d, 3, -2)),
     ]
+
+
+def pairs_in_words(turning: Sequence[int]) -> str:
+    """Return the numbers of pairs in words.
+
+    Examples:
+        >>> pairs_in_words(range(4)), pairs_in_words((1, 5)), pairs_in_words(())
+        ('pairs 0 to 3', 'pairs 1, 5', 'no pairs')
+    """
+    if len(turning) > 1 and turning[-1] - turning[0] < len(turning):
+        return f"pairs {turning[0]} to {turning[-1]}"
+    return f"pairs {', '.join(map(str, turning))}" if turning else "no pairs"
 
 
 def pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:

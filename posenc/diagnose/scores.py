@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc.diagnose.answers import CannotTellError
-from posenc.diagnose.indirect import one_token
+from posenc.diagnose.indirect import known_without_token
 from posenc.diagnose.operations import Watcher, name_of, tensors_in
 from posenc.diagnose.recording import digest
 from posenc.diagnose.trial import Trial
@@ -101,13 +101,18 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def find_scores_of(trial: Trial, length: int) -> tuple[Tensor, ScoreRun]:
     """Return one token repeated, and the scores of the model that reads it."""
-    tokens, known = one_token(trial, length)
-    found = ScoreRun(length, length, known)
+    tokens = trial.repeated(length)
+    return tokens, find_scores_of_token(trial, tokens)
+
+
+def find_scores_of_token(trial: Trial, tokens: Tensor) -> ScoreRun:
+    """Return the scores of the model that reads these tokens, one token repeated."""
+    found = ScoreRun(tokens.shape[1], tokens.shape[1], known_without_token(trial, tokens))
     with found:
         trial.call(tokens)
     if not found.finite:
         raise CannotTellError("some of its scores are not finite")
-    return tokens, found
+    return found
 
 
 def _softmax_scores(x: Tensor, axis: int, queries: int, keys: int | None) -> Tensor | None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from posenc._tensor_arguments import INTEGERS
 from posenc.diagnose.answers import CannotTellError, ForwardError, short
 from posenc.diagnose.isolation import evaluation_copy, tensors_of, uncompiled_of, uncompiled_run
 from posenc.diagnose.operations import TableReads, registered_hooks, suppressed
@@ -53,6 +54,8 @@ class Trial:
         axis: int | None = None,
     ) -> None:
         self.keyword, self.example, self._others = _split_example(example)
+        # Of positions on several axes: the keyword, and those of one sequence, (axes, 1, length).
+        self.axes, self.positions = _positions_on_axes(self._others, self.example)
         _check_axes(self.example)
         self._axis = axis or 1
         if self.example is not None:  # here always (batch, length, …), whatever the model reads
@@ -137,6 +140,8 @@ class Trial:
             weights = (x.dtype for x in tensors_of(self.model) if x.is_floating_point())
             given = given.to(next(weights, torch.float32))
         others = {name: self._batched(value, given) for name, value in self._others.items()}
+        if self.positions is not None:
+            others[self.axes] = self.positions.expand(-1, len(tokens), -1).to(self.device)
         args, named = ((given,), {}) if self.keyword is None else ((), {self.keyword: given})
         try:
             with uncompiled_run():
@@ -149,6 +154,12 @@ class Trial:
     def run(self, tokens: Tensor) -> Tensor:
         """Return the model's output for these tokens as `comparable` has it: (batch, …)."""
         return comparable(tokens, self.call(tokens))
+
+    def places(self, start: int, stop: int) -> dict[str, Tensor]:
+        """Return positions on several axes of some tokens, as arguments; none if none are given."""
+        if self.positions is None:
+            return {}
+        return {self.axes: self.positions[..., start:stop].to(self.device)}
 
     def shape(self, length: int) -> tuple[int, ...]:
         """Return the shape of the output for a sequence of this length, without the batch axis."""
@@ -332,6 +343,18 @@ def _split_example(example: Example) -> tuple[str | None, Tensor | None, dict[st
     keyword = next(iter(example))
     others = {name: value for name, value in example.items() if name != keyword}
     return keyword, example[keyword], others
+
+
+def _positions_on_axes(
+    others: Mapping[str, Any], tokens: Tensor | None
+) -> tuple[str, Tensor | None]:
+    """Return the keyword of positions, (axes, batch, length), and those of the first sequence."""
+    batch_and_length = () if tokens is None else tokens.shape[:2]
+    for name, value in others.items():
+        counts = isinstance(value, Tensor) and value.dtype in INTEGERS
+        if counts and len(value) > 1 and value.ndim == 3 and value.shape[1:] == batch_and_length:
+            return name, value[:, :1]
+    return "", None
 
 
 def _check_axes(example: Tensor | None) -> None:

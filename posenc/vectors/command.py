@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from posenc._console import one_line, printable
+from posenc._console import REPORT, printable, refused
 from posenc.vectors.compare import CONTRACTS
 from posenc.vectors.known import known_text
 from posenc.vectors.report import NOT_RUN
@@ -66,8 +66,7 @@ def main(asked: argparse.Namespace) -> int:
     except BrokenPipeError:  # nobody reads on
         raise
     except (OSError, TypeError, ValueError) as error:
-        print(f"posenc vectors {asked.action}: {one_line(error)}", file=sys.stderr)
-        return NOT_RUN
+        return refused(f"posenc vectors {asked.action}", error)
     except KeyboardInterrupt:
         print(f"posenc vectors {asked.action}: interrupted", file=sys.stderr)
         return NOT_RUN
@@ -141,4 +140,6 @@ def run_program(asked: argparse.Namespace) -> int:
     text = partial(report.as_text, None) if asked.all else report.as_text
     told = {"text": text, "json": report.as_json, "junit": report.as_junit}
     print(told[asked.format]())
+    if asked.format == "text":
+        print(f"\n{REPORT}")
     return report.status

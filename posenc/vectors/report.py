@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
-from posenc._console import printable
+from posenc._console import REPORT, printable
 from posenc.vectors.compare import NONSENSE
 from posenc.vectors.suite import Case
 
@@ -257,6 +257,7 @@ class Report:
             "strict": self.strict,
             "unmatched": list(self.unmatched),
             "cases": [_case_remark(one, named) for one in self.outcomes if one.status != "passed"],
+            "report": REPORT,
         }
         return json.dumps(told, indent=1)
 

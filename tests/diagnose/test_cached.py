@@ -57,7 +57,7 @@ def test_a_model_that_reads_no_long_text_has_no_window_found() -> None:
     def refuse(rows: int, length: int) -> Tensor:
         raise RuntimeError("too long")
 
-    assert cached._windows(cast(Trial, SimpleNamespace(tokens=refuse)), None) == (0, ())
+    assert cached._windows(cast(Trial, SimpleNamespace(tokens=refuse)), None, 600) == (0, ())
 
 
 @pytest.mark.parametrize(

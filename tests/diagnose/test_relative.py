@@ -294,6 +294,60 @@ def test_slopes_that_each_rank_counts_from_0_are_told(ranks: int) -> None:
         assert "alibi_slopes(heads)[rank * local" in found.remedy
 
 
+def with_slopes(slopes: Sequence[float], layers: int = 2) -> Decoder:
+    """Return a decoder whose biases fall by these slopes, one for each head."""
+    falling = torch.tensor(slopes)[:, None, None]
+    return Decoder(
+        (0, 0),
+        heads=len(slopes),
+        layers=layers,
+        bias=lambda query, key: -falling * (query - key).abs(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("slopes", "named"),
+    [
+        (alibi_slopes(16)[8:], ""),
+        (alibi_slopes(16)[:8], "heads 0 to 7 of 16"),
+        (alibi_slopes(8), "heads 0 to 7 of 8"),
+    ],
+)
+def test_slopes_of_a_rank_are_compared_where_its_heads_are_told(
+    slopes: Sequence[float], named: str
+) -> None:
+    model = with_slopes(slopes)
+    assert nn.relative_scores(model).status == HEALTHY
+    found = nn.relative_scores(model, heads=16, rank=1)
+    assert found.verdict == ("its slopes are those of other heads" if named else RELATIVE)
+    assert f"The slopes are those of {named or 'heads 8 to 15 of 16'}." in found.why
+    assert (found.status, "alibi_slopes(heads)" in found.remedy) == (
+        (ILL, True) if named else (HEALTHY, False)
+    )
+
+
+@pytest.mark.parametrize(
+    ("slopes", "part", "why"),
+    [
+        ([0.3, 0.2], {"heads": 6, "rank": 1}, "those of no rank in alibi_slopes(6)"),
+        (alibi_slopes(4), {"heads": 6, "rank": 0}, "layers of 6 heads is not 4 of them"),
+        (alibi_slopes(4), {"heads": 8, "rank": 2}, "rank 2 of layers of 8 heads"),
+    ],
+)
+def test_slopes_of_no_rank_are_undetermined(
+    slopes: Sequence[float], part: dict[str, int], why: str
+) -> None:
+    found = nn.relative_scores(with_slopes(slopes, layers=1), **part)
+    assert (found.status, why in found.why) == (UNDETERMINED, True), str(found)
+
+
+@pytest.mark.parametrize(("given", "missing"), [("heads", "rank"), ("rank", "heads")])
+def test_heads_and_rank_are_given_together(given: str, missing: str) -> None:
+    for ask in nn.relative_scores, nn.diagnose:
+        with pytest.raises(ValueError, match=f"{missing} must be given where {given} is; got None"):
+            ask(Decoder(), **{given: 1})
+
+
 def test_equal_slopes_in_all_heads_may_be_meant() -> None:
     found = nn.relative_scores(Decoder((0, 0), heads=4, bias=lambda q, k: -0.1 * (q - k).abs()))
     assert found.status == HEALTHY, str(found)
@@ -447,11 +501,28 @@ def test_a_ring_of_cached_keys_is_healthy() -> None:
     assert (found.status, found.measured["window"]) == (HEALTHY, 8), str(found)
 
 
+def test_a_window_as_large_as_the_length_asked_for_is_read_past() -> None:
+    large = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
+    for forgets in (True, False):
+        model = Decoder(**large, forgets=forgets)
+        found = nn.relative_scores(model)
+        assert found.status == HEALTHY
+        assert "No window of more than 506 keys was tried; length= or --length" in found.why
+        found = nn.relative_scores(model, length=600)
+        assert (found.ill, found.measured["window"]) == (forgets, 600), str(found)
+    assert found.why.endswith("also beyond its window of 600 keys.")
+
+
 def test_a_report_says_how_many_tokens_were_read_with_the_cache() -> None:
     assert "the same scores; in 512 tokens no key drops out." in nn.relative_scores(Decoder()).why
+    assert "no key drops out." in nn.relative_scores(Decoder(), length=506).why[-17:]
     short = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
     short.register_forward_pre_hook(at_most_40)
     assert "; in 32 tokens no key" in nn.relative_scores(short, cache=OURS).why
+    found = nn.relative_scores(short, cache=OURS, length=40)
+    assert found.why.endswith(
+        "in 40 tokens no key drops out. No window of more than 34 keys was tried."
+    )
 
 
 def at_most_40(part: torch.nn.Module, args: Any) -> None:

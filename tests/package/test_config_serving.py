@@ -12,6 +12,7 @@ import pytest
 
 from posenc import read_config
 from posenc.__main__ import main
+from posenc._console import REPORT
 from posenc.config.explain import explained
 from posenc.config.serving import PROGRAMS, Serving, serving
 
@@ -250,9 +251,9 @@ def test_the_command_prints_the_line_and_notes_as_comments(
 ) -> None:
     status, out, _ = run(LLAMA, tmp_path, capsys, "--length", "16k", "--for", "vllm")
     said = served(LLAMA, 16384, "vllm")
-    assert (status, out) == (0, said.text() + "\n")
+    assert (status, out) == (0, f"{said.text()}\n\n# {REPORT}\n")
     after = out.removeprefix("\n".join(said.lines) + "\n").splitlines()
-    assert after and all(line.startswith("# ") for line in after)
+    assert after and all(line[:2] in ("", "# ") for line in after)
 
 
 def test_as_json_it_stands_beside_the_layers(

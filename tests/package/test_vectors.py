@@ -28,6 +28,7 @@ from posenc import (
     vectors,
 )
 from posenc.__main__ import main
+from posenc._console import REPORT
 from posenc.vectors import Case, Report, UnsupportedError, check, load, run, suites
 from posenc.vectors import runner as running
 from posenc.vectors import suite as files
@@ -805,7 +806,10 @@ def test_what_cannot_be_done_is_status_2(
 def test_a_run_is_printed(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--suite", "swin", "--format", kind]
     assert main(["vectors", "run", *options, "--", *PYTHON, PROGRAM % "pass"]) == 1
-    assert capsys.readouterr().out.startswith({"text": "swin: ", "json": "{", "junit": "<"}[kind])
+    output = capsys.readouterr().out
+    assert output.startswith({"text": "swin: ", "json": "{", "junit": "<"}[kind])
+    where = {"text": f"\n\n{REPORT}\n", "json": f'"report": {json.dumps(REPORT)}\n}}\n'}
+    assert output.endswith(where.get(kind, "</testsuites>\n\n"))
 
 
 def test_the_command_prints_wherever_output_goes() -> None:

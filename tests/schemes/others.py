@@ -96,8 +96,9 @@ QUESTIONS: dict[str, Sequence[Any]] = {
     "base": without_none(BASES),
     "limit": [None, "long", 0, -1.0, NAN, INFINITE, True, [10.0], 1j],
 }
+PART: dict[str, Sequence[Any]] = {"heads": without_none(SIZES), "rank": without_none(COUNTS)}
 DIAGNOSE = Scheme(
-    call(nn.diagnose, model=MODEL).refuses(**QUESTIONS),
+    call(nn.diagnose, model=MODEL, heads=8, rank=0).refuses(**QUESTIONS, **PART),
     call(nn.sees_order, model=MODEL).refuses(**QUESTIONS),
     call(nn.drowned_tokens, model=MODEL).refuses(**QUESTIONS),
     call(nn.colliding_positions, model=MODEL, length=20).refuses(
@@ -105,7 +106,7 @@ DIAGNOSE = Scheme(
     ),
     call(nn.longest_input, model=MODEL).refuses(**QUESTIONS),
     call(nn.rope_layout, model=MODEL).refuses(**QUESTIONS),
-    call(nn.relative_scores, model=MODEL).refuses(**QUESTIONS),
+    call(nn.relative_scores, model=MODEL, heads=8, rank=0).refuses(**QUESTIONS, **PART),
     call(nn.trained_layout, weight=ROWS, heads=2).refuses(
         weight=[
             *(None, *NO_TENSOR, ROWS.int(), ROWS + 0j, ROWS[0], ROWS[:3], ROWS[:, :0]),

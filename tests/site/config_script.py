@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from posenc.__main__ import config
+from posenc._console import REPORT
 from scripts import DOCS
 from scripts.setup.node import node
 from scripts.site import workbench
@@ -126,14 +127,15 @@ def command_answer(text: str, length: int | None = None) -> Answer:
     Path(NAME).write_text(text, encoding="utf-8")
     status, said, error = _printed(length, as_json=False)
     if status == 2:
-        return Answer(status, None, error.removeprefix(f"posenc config {NAME}: ").strip(), None)
+        said = error.removeprefix(f"posenc config {NAME}: ").removesuffix(f"\n{REPORT}\n")
+        return Answer(status, None, said, None)
     return Answer(status, said.rstrip("\n"), None, _printed(length, as_json=True)[1].rstrip("\n"))
 
 
 def command_serving(text: str, length: int, program: str) -> str:
     """Return what the command prints to start a program with."""
     Path(NAME).write_text(text, encoding="utf-8")
-    return _printed(length, program=program)[1].rstrip("\n")
+    return _printed(length, program=program)[1].removesuffix(f"\n\n# {REPORT}\n")
 
 
 def _printed(

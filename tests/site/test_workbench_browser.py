@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from posenc import read_config
+from posenc._console import REPORT
 from posenc.config.serving import PROGRAMS
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import json_text
@@ -111,7 +112,7 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_accessible_description(error)
     expect(bench.locator(".says")).to_have_text("Exit status 2: the configuration cannot be read.")
-    assert bench.locator(".findings").text_content() == ""
+    expect(bench.locator(".findings")).to_have_text(REPORT)
     marks = {json.loads(one) for one in bench.locator(".paper mark").all_text_contents()}
     wrong, _, _ = error.partition(", such as ")
     assert all(mark in wrong for mark in marks)
@@ -124,6 +125,7 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
 def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -> None:
     type_in(bench, text)
     expect(bench.locator("#wb-error")).to_have_text(str(command_answer(text).error))
+    expect(bench.locator(".findings")).to_have_text(REPORT)
     type_in(bench, json_text(ALL[0].config))
     expect(bench.locator("#wb-error")).to_be_empty()
     expect(printout(bench)).not_to_be_empty()

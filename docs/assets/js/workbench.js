@@ -9,7 +9,7 @@ import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
 import { Refusal, general, oneLine } from "./config/python.js";
 import { PROGRAMS, servingOf, servingText } from "./config/serving.js";
-import { families, keys } from "./config/tables.js";
+import { explain, families, keys } from "./config/tables.js";
 import { largest, list } from "./positions.js";
 
 const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
@@ -341,7 +341,7 @@ class Workbench extends HTMLElement {
   describe() {
     const { layers, settings } = this.found;
     const place = this.querySelector(".findings");
-    if (!layers) return place.replaceChildren();
+    if (!layers) return place.replaceChildren(paragraph(explain.REPORT));
     this.rules = layers.map((found, n) => beside(settings[n], found));
     const all = layers.slice(0, DESCRIBED).map((found, n) => findings(found, this.rules[n]));
     const more = layers.length - DESCRIBED;
