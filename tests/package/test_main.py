@@ -58,9 +58,9 @@ def test_the_demonstration_shows_four_positions_in_eight_dimensions(printed: str
     assert table[1, :3].tolist() == [0.841, 0.540, 0.100]
 
 
-def test_the_demonstration_shows_range_length_and_similarities(printed: str) -> None:
+def test_the_demonstration_shows_range_norm_and_similarities(printed: str) -> None:
     assert "between -0.990 and 1.000" in printed
-    assert "length 2.000" in printed
+    assert "norm 2.000" in printed
     shown = dict(re.findall(r"^(\d+) apart: (-?\d+\.\d{3})$", printed, re.MULTILINE))
     assert shown == {"1": "0.970", "5": "0.737", "9": "0.689"}
     assert shown == {lag: f"{similarity(int(lag), 128):.3f}" for lag in shown}
