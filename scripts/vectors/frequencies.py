@@ -89,8 +89,9 @@ def yarn_kept(g: Inputs) -> Row:
         return [clip_to_unit((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
     first, last = pair_of(g, fast), pair_of(g, slow)
     if g.get("truncate", True):
-        first, last = mp.floor(first), mp.ceil(last)
-    first, last = max(first, exact(0)), min(last, exact(g["d"] - 1))
+        first, last = mp.floor(first), g.get("rounded", mp.ceil)(last)
+    first = max(first, exact(g.get("bottom", 0)))
+    last = min(last, exact(g.get("top", g["d"] - 1)))
     if first == last:
         last += exact("0.001")
     return [1 - clip_to_unit((i - first) / (last - first)) for i in pairs]
@@ -329,6 +330,69 @@ def _binary_temperature(g: Inputs) -> Inputs | None:
     if {"attention_factor", "mscale", "mscale_all_dim"} & g.keys():
         return None
     return _factor(g, 1 + mp.log(exact(g["factor"]), 2) / 10)
+
+
+def _blend_by_wavelengths(g: Inputs) -> Inputs | None:
+    """Blend linearly in the wavelength instead of the turns."""
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    if not low < high or not low:
+        return None
+    longest, shortest = g["trained_length"] / low, g["trained_length"] / high
+    waves = [2 * mp.pi / w for w in omegas(g["d"], g["base"])]
+    return _blended(g, [clip_to_unit((longest - v) / (longest - shortest)) for v in waves])
+
+
+def _blended_wavelengths(g: Inputs) -> Inputs:
+    """Blend the wavelengths instead of the frequencies."""
+    omega, factor = omegas(g["d"], g["base"]), exact(g["factor"])
+    kept = [(f * factor / w - 1) / (factor - 1) for w, f in zip(omega, llama3(g)["frequencies"])]
+    return _with_frequencies(g, [w / (k + (1 - k) * factor) for w, k in zip(omega, kept)])
+
+
+def _qwen(g: Inputs) -> Inputs | None:
+    """Stretch by one less than a power of two, as the first Qwen does, whatever the factor."""
+    if g["length"] <= g["trained_length"]:
+        return None
+    steps = mp.ceil(mp.log(exact(g["length"]) / g["trained_length"], 2) + 1 - exact("1e-30"))
+    return larger_base(g["d"], g["base"], exact(2) ** steps - 1)
+
+
+def _temperature_of_long(g: Inputs) -> Inputs | None:
+    """Leave the attention factor out up to the trained length."""
+    fixed = g.get("attention_factor") is not None
+    return None if fixed or g["length"] > g["trained_length"] else _factor(g, 1)
+
+
+def _scales(change: Callable[[Number, Number], Number]) -> Callable[[Inputs], Inputs | None]:
+    """Return a bug of mscale and mscale_all_dim, where both are given."""
+
+    def wrong(g: Inputs) -> Inputs | None:
+        if not (g.get("mscale") and g.get("mscale_all_dim")):
+            return None
+        return _factor(
+            g, change(*(temperature(g["factor"], g[k]) for k in ("mscale", "mscale_all_dim")))
+        )
+
+    return wrong
+
+
+def _own_temperature(change: Callable[[Inputs], Number]) -> Callable[[Inputs], Inputs | None]:
+    """Return a bug of the attention factor, where a rule computes it from the factor alone."""
+
+    def wrong(g: Inputs) -> Inputs | None:
+        given = {"attention_factor", "mscale", "mscale_all_dim"} & g.keys()
+        return None if given else _factor(g, change(g))
+
+    return wrong
+
+
+def _factor_twice(g: Inputs) -> Inputs:
+    twice = RULES[g["rule"]](g | {"factor": exact(g.get("factor", 1)) ** 2})
+    return _with_frequencies(g, twice["frequencies"])
+
+
+def _divisors_exchanged(g: Inputs) -> Inputs:
+    return longrope(g | {"short": g["long"], "long": g["short"]})
 
 
 def _longrope_temperature(g: Inputs) -> Inputs | None:
@@ -635,6 +699,62 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The length is taken one too low.",
         bug_of_rules(("dynamic", "longrope"), _one_shorter),
     ),
+    "ramp ended at the last pair": (
+        "The upper end of the ramp is at most d/2 − 1, the last pair, instead of d − 1.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"top": g["d"] // 2 - 1})),
+    ),
+    "ramp begun before the first pair": (
+        "The lower end of the ramp is not raised to 0.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"bottom": -g["d"]})),
+    ),
+    "both ends rounded down": (
+        "The upper end of the ramp is rounded down instead of up.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"rounded": mp.floor})),
+    ),
+    "blend by wavelengths": (
+        "The blend is linear in the wavelength instead of the turns.",
+        bug_of_rules("llama3", _blend_by_wavelengths),
+    ),
+    "wavelengths blended": (
+        "Wavelengths are blended instead of frequencies.",
+        bug_of_rules("llama3", _blended_wavelengths),
+    ),
+    "powers of two": (
+        "The base grows by 2^⌈log2(length/trained) + 1⌉ − 1, as in the first Qwen.",
+        bug_of_rules("dynamic", _qwen),
+    ),
+    "temperature of long sequences alone": (
+        "Up to the trained length the attention factor is 1.",
+        bug_of_rules("longrope", _temperature_of_long),
+    ),
+    "mscale and mscale_all_dim exchanged": (
+        "Each is read under the name of the other.",
+        bug_of_rules("yarn", _scales(lambda one, every: every / one)),
+    ),
+    "mscale_all_dim ignored": (
+        "The attention factor is the numerator alone.",
+        bug_of_rules("yarn", _scales(lambda one, every: one)),
+    ),
+    "temperature by the decimal logarithm": (
+        "The attention factor is computed with log10 instead of the natural logarithm.",
+        bug_of_rules("yarn", _own_temperature(lambda g: 1 + mp.log10(exact(g["factor"])) / 10)),
+    ),
+    "temperature without the tenth": (
+        "The attention factor is 1 + ln(factor).",
+        bug_of_rules("yarn", _own_temperature(lambda g: 1 + mp.log(exact(g["factor"])))),
+    ),
+    "temperature without the root": (
+        "The attention factor is 1 + ln(factor) / ln(trained), without the square root.",
+        bug_of_rules("longrope", _own_temperature(lambda g: longrope_factor(g) ** 2)),
+    ),
+    "factor applied twice": (
+        "Frequencies are scaled twice, by the square of the factor.",
+        bug_of_rules(("linear", "ntk", "yarn", "llama3", "proportional"), _factor_twice),
+    ),
+    "short and long factors exchanged": (
+        "The long divisors hold up to the trained length, and the short ones beyond.",
+        bug_of_rules("longrope", _divisors_exchanged),
+    ),
 }
 
 DEEPSEEK = "mscale alone counts"
@@ -700,6 +820,9 @@ def frequencies_suite() -> Suite:
             for base in (10000, 1e6):
                 inputs = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
                 add("proportional", {"rule": "proportional"} | inputs, "partial")
+    for d, trained in ((8, 131072), (16, 131072), (8, 128), (16, 96)):
+        inputs = {"d": d, "factor": 4, "trained_length": trained, "base": 10000, "ramp": "pairs"}
+        add("yarn-ends", {"rule": "yarn"} | inputs, "limits", "edge")
     _add_refused(suite)
     return suite
 
