@@ -710,7 +710,7 @@ def _add_nested(suite: Suite) -> None:
     for share, rule in ((0.25, "default"), (0.5, "linear")):
         inner: Inputs = {"rope_type": rule, "rope_theta": 10000, SHARES[0]: share}
         inner |= {"factor": 4.0} if rule == "linear" else {}
-        config = plain | {"model_type": "phi", "rope_parameters": inner}
+        config = plain | {"model_type": "llama", "rope_parameters": inner}
         suite.add("nested", {"config": config}, "partial", "new spelling")
     types = [SLIDING, SLIDING, FULL]
     gemma = plain | {"model_type": "gemma3_text", "sliding_window": 512, "layer_types": types}

@@ -25,7 +25,7 @@ def hat(distance: Number, sharp: Number) -> Number:
 
 def weights(old: int, new: int, how: Inputs) -> list[Row]:
     """Return the weight of each old place in each new one."""
-    step = exact(old) / new
+    step = exact(old) / (new + exact(how.get("more", 0)))
     kernel = {"cubic": cubic, "linear": hat}[how["kernel"]]
     sharp = exact(how.get("sharp", -0.5 if how["antialias"] else -0.75))
     rows = []
@@ -118,6 +118,10 @@ GRIDS: dict[str, tuple[str, Answer]] = {
         ),
     ),
     "height and width exchanged": ("The new sizes are read as width and height.", _axes_exchanged),
+    "a tenth added to the sizes": (
+        "The step is that of sizes that are 0.1 larger, as in DINOv2.",
+        lambda g: None if g["corners"] else resized(g, more="0.1"),
+    ),
     "nearest place": ("The nearest old row is taken, not a mixture.", _nearest),
 }
 
@@ -229,6 +233,10 @@ MEDIA: dict[str, tuple[str, Answer]] = {
     ),
     "height and width exchanged": ("The last two axes are exchanged.", _order(0, 2, 1)),
     "time last": ("The axes come as height, width and time.", _order(1, 2, 0)),
+    "sides from zero": (
+        "Height and width are counted from 0 in each image, time from where it starts.",
+        lambda g: [[t, *p[1:]] for (t, *_), p in zip(places(g), _from_zero(g), strict=True)],
+    ),
     "image from zero": (
         "Images are counted from 0, not from where they start.",
         lambda g: _from_zero(g),

@@ -135,6 +135,33 @@ def _step(inputs: Inputs) -> Any:
     return [list(range(inputs["queries"]))] * len(inputs["mask"])
 
 
+def _over_batch(inputs: Inputs) -> Any:
+    """Count the tokens of all rows together."""
+    if "mask" not in inputs:
+        return None
+    seen, found = inputs.get("first_row", 0), []
+    for row in inputs["mask"]:
+        places = map_places(lambda p, seen=seen: p + seen, _token_positions(row))
+        found.append(_requested_positions(places, inputs))
+        seen += sum(row)
+    return found
+
+
+def _starts_late(inputs: Inputs) -> Any:
+    """Subtract the end of each sequence instead of its start."""
+    if "lengths" not in inputs:
+        return None
+    first = inputs.get("first_row", 0)
+    return [place - length + first for length in inputs["lengths"] for place in range(length)]
+
+
+def _first_queries(inputs: Inputs) -> Any:
+    """Return the first places instead of the last."""
+    if "queries" not in inputs:
+        return None
+    return [_token_positions(row)[: inputs["queries"]] for row in inputs["mask"]]
+
+
 POSITIONS: dict[str, tuple[str, Answer]] = {
     "first row ignored": ("The first token is at 0, whatever the first row.", _first_row_ignored),
     "first row one too low": (
@@ -183,6 +210,18 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
             if "queries" in inputs
             else None
         ),
+    ),
+    "counted over the batch": (
+        "The tokens of a row are counted from those of the rows before it.",
+        _over_batch,
+    ),
+    "starts one sequence late": (
+        "The end of each packed sequence is subtracted instead of its start.",
+        _starts_late,
+    ),
+    "first tokens for the last": (
+        "The positions of a step are those of the first tokens.",
+        _first_queries,
     ),
 }
 

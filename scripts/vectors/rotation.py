@@ -394,6 +394,32 @@ def _clamped(rows: int) -> Callable[[Number], Number]:
     return lambda position: rows - 1
 
 
+def _rest_lost(inputs: Inputs) -> Any:
+    """Leave zeros where nothing rotates."""
+    d, part = head(inputs["x"]), 2 * len(frequencies_of(inputs))
+    if part == d:
+        return None
+    found = members(d, part, {"layout": "half"} | inputs)
+    own = {dim for pair in found for dim in pair}
+    return _vectors(
+        lambda x: [v if n in own else exact(0) for n, v in enumerate(x)], rotation(inputs)
+    )
+
+
+def _along_heads(inputs: Inputs) -> Any:
+    """Take the position of the head instead of that of the token."""
+    if depth(inputs["x"]) != 4 or len(inputs["x"][0]) != len(inputs["positions"]):
+        return None
+    turn = [[list(tokens) for tokens in zip(*heads, strict=True)] for heads in inputs["x"]]
+    found = rotation(inputs, x=turn)
+    return [[list(heads) for heads in zip(*tokens, strict=True)] for tokens in found]
+
+
+def _rough_circle(p: Number, omega: Number) -> Number:
+    """Reduce an angle by whole turns of a rough 2π."""
+    return mp.fmod(exact(p) * omega, 2 * exact("3.14159"))
+
+
 TABLES = (256, 512, 1024, 2048, 4096, 8192, 32768, 65536)
 
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
@@ -586,6 +612,25 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "float16 angles": (
         "Positions, frequencies and their products are rounded to float16.",
         _rounded_angles(float16),
+    ),
+    "rest lost": ("Dimensions that do not rotate are 0 in the answer.", _rest_lost),
+    "positions along the heads": (
+        "Vectors get the position of the number of their head instead of that of their token.",
+        _along_heads,
+    ),
+    "positions rounded to integers": (
+        "Positions are rounded to the nearest integer.",
+        lambda inputs: rotation(inputs, positions=map_nested(mp.nint, inputs["positions"])),
+    ),
+    "negative positions as 0": (
+        "Negative positions are raised to 0.",
+        lambda inputs: rotation(
+            inputs, positions=map_nested(lambda p: max(p, 0), inputs["positions"])
+        ),
+    ),
+    "2π of six digits": (
+        "Whole turns are taken off large angles by a π of 3.14159.",
+        lambda inputs: rotation(inputs, angle=_rough_circle),
     ),
 }
 
@@ -795,6 +840,16 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "key one too high": (
         "The position of each key is one too high.",
         lambda inputs: scores(inputs, key_positions=[p + 1 for p in inputs["key_positions"]]),
+    ),
+    "keys at the position of the query": (
+        "All keys are rotated by the position of the last query.",
+        lambda inputs: scores(
+            inputs, key_positions=inputs["query_positions"][-1:] * len(inputs["key"])
+        ),
+    ),
+    "keys in reverse": (
+        "The positions of the keys are counted from the last.",
+        lambda inputs: scores(inputs, key_positions=inputs["key_positions"][::-1]),
     ),
     "transposed": (
         "Rows are keys and columns queries.",

@@ -69,6 +69,12 @@ def _each_dimension(inputs: Inputs) -> Any:
     return rows
 
 
+def _late_shift(inputs: Inputs) -> Row:
+    half = inputs["d_model"] // 2
+    step = mp.log(exact(inputs["base"])) / half - inputs["shift"]
+    return [mp.exp(-i * step) for i in range(half)]
+
+
 def _one_wave(inputs: Inputs, wave: Callable[[Number], Number]) -> Any:
     rows = []
     for p in inputs["positions"]:
@@ -181,6 +187,29 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "scaled by the root of d": (
         "Rows are divided by √d, or tokens were meant to be multiplied by it.",
         lambda inputs: map_nested(lambda v: v / mp.sqrt(inputs["d_model"]), table(inputs)),
+    ),
+    "positions times 1000": (
+        "Positions are multiplied by 1000, as times between 0 and 1 are.",
+        _positions(lambda p: 1000 * exact(p)),
+    ),
+    "positions divided by 1000": (
+        "Positions are divided by 1000.",
+        _positions(lambda p: exact(p) / 1000),
+    ),
+    "shift after the division": (
+        "The exponent is i · (ln(base) / (d/2) − shift), since the shift is not in the brackets.",
+        lambda inputs: table(inputs, frequencies=_late_shift(inputs)),
+    ),
+    "row of 0 empty": (
+        "The row of position 0 is 0, as that of padding.",
+        lambda inputs: [
+            row if p else [exact(0)] * len(row)
+            for p, row in zip(inputs["positions"], table(inputs), strict=True)
+        ],
+    ),
+    "positions rounded to integers": (
+        "Positions are rounded to the nearest integer.",
+        _positions(mp.nint),
     ),
 }
 
