@@ -170,7 +170,7 @@ def places(inputs: Inputs, **other: Any) -> Any:
         frames, height, width = part
         times = [how.get("time", _time)(f, how["intervals"], start) for f in range(frames)]
         own = [
-            [time, start + row, start + column]
+            [time, how.get("sides", start) + row, how.get("sides", start) + column]
             for time in times
             for row in range(height)
             for column in range(width)
@@ -235,7 +235,7 @@ MEDIA: dict[str, tuple[str, Answer]] = {
     "time last": ("The axes come as height, width and time.", _order(1, 2, 0)),
     "sides from zero": (
         "Height and width are counted from 0 in each image, time from where it starts.",
-        lambda g: [[t, *p[1:]] for (t, *_), p in zip(places(g), _from_zero(g), strict=True)],
+        lambda g: places(g, sides=0),
     ),
     "image from zero": (
         "Images are counted from 0, not from where they start.",

@@ -408,11 +408,24 @@ def _rest_lost(inputs: Inputs) -> Any:
 
 def _along_heads(inputs: Inputs) -> Any:
     """Take the position of the head instead of that of the token."""
-    if depth(inputs["x"]) != 4 or len(inputs["x"][0]) != len(inputs["positions"]):
+    if depth(inputs["x"]) != 4:
         return None
-    turn = [[list(tokens) for tokens in zip(*heads, strict=True)] for heads in inputs["x"]]
-    found = rotation(inputs, x=turn)
-    return [[list(heads) for heads in zip(*tokens, strict=True)] for tokens in found]
+    turn = [_transposed(heads) for heads in inputs["x"]]
+    return [_transposed(tokens) for tokens in rotation(inputs, x=turn)]
+
+
+def _along_batch(inputs: Inputs) -> Any:
+    """Take the position of the sequence instead of that of the token."""
+    if depth(inputs["x"]) != 4:
+        return None
+    return [
+        [rotation(inputs, x=tokens, positions=[p] * len(tokens)) for tokens in heads]
+        for heads, p in zip(inputs["x"], inputs["positions"], strict=True)
+    ]
+
+
+def _transposed(rows: Any) -> Any:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _rough_circle(p: Number, omega: Number) -> Number:
@@ -617,6 +630,10 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "positions along the heads": (
         "Vectors get the position of the number of their head instead of that of their token.",
         _along_heads,
+    ),
+    "positions along the batch": (
+        "Vectors get the position of the number of their sequence instead of that of their token.",
+        _along_batch,
     ),
     "positions rounded to integers": (
         "Positions are rounded to the nearest integer.",

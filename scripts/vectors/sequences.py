@@ -354,7 +354,7 @@ def sequences_suite() -> Suite:
     _add_counting(suite)
     _add_shifts(suite)
     for layout in ("interleaved", "half"):
-        plain = {"d": 4, "base": 10000, "layout": layout}
+        plain = {"d": 4, "base": 500000, "layout": layout}
         ask = {"x": vectors(8900, 2, 4), "positions": [5, 701]}
         cast = [(0, "cast", {"dtype": dtype}) for dtype in ("bfloat16", "float32")]
         suite.add("cast", {"objects": [plain], "calls": calls(*cast, (0, "rotate", ask))}, "cast")
