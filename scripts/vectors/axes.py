@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Row, exact, largest, leaves, vectors
-from scripts.vectors.rotation import head, omegas, rotated
+from scripts.vectors.rotation import head, omegas, rotated, wrong_powers
 
 Inputs = dict[str, Any]
 OTHER = {"row": "column", "column": "row", "interleaved": "half", "half": "interleaved"}
@@ -121,6 +121,15 @@ PLANE: dict[str, tuple[str, Answer]] = {
         "The axes have alternate frequencies of the whole head, as in Pixtral.",
         lambda inputs: _own_frequencies(inputs, lambda w: (w[::2], w[1::2])),
     ),
+    **wrong_powers(
+        lambda g, own: plane(g, frequencies=own(head(g["x"]) // 2, g["base"])),
+        "half minus one",
+        "exponent from one",
+    ),
+    "second axis the wrong way": (
+        "The sines of the second half of the head have the wrong sign.",
+        lambda g: _add_axes(1, -1)(g) if g["first"] == "row" else _add_axes(-1, 1)(g),
+    ),
     "axes pair by pair": (
         "Pairs belong to the axes in turns instead of in halves of the head.",
         lambda inputs: _pair_by_pair(inputs),
@@ -158,7 +167,9 @@ def _pair_by_pair(inputs: Inputs) -> Any:
     order = (0, 1) if inputs["first"] == "row" else (1, 0)
     frequencies = omegas(d // 2, inputs["base"])
     return [
-        rotated(x, [exact(place[axis]) * w for w in frequencies for axis in order], inputs["layout"])
+        rotated(
+            x, [exact(place[axis]) * w for w in frequencies for axis in order], inputs["layout"]
+        )
         for x, place in zip(inputs["x"], inputs["positions"], strict=True)
     ]
 
@@ -282,6 +293,20 @@ MROPE: dict[str, tuple[str, Answer]] = {
     "height and width exchanged": ("The last two axes are exchanged.", _axes((0, 2, 1))),
     "axes reversed": ("The axes come in reverse.", _axes((2, 1, 0))),
     "sections restart": ("Each section begins with the fastest frequency.", _restarting),
+    **wrong_powers(
+        lambda g, own: mrope(g, frequencies=own(head(g["x"]), g["base"])),
+        "exponent i over d",
+        "half minus one",
+        "exponent from one",
+    ),
+    "sections in dimensions": (
+        "Each axis has twice as many pairs, as long as there are any.",
+        lambda g: (
+            None
+            if g["interleaved_sections"]
+            else mrope(g, axes=blocks([2 * s for s in g["sections"]])[: sum(g["sections"])])
+        ),
+    ),
     "sections of their own width": (
         "Each section has the frequencies of a head that is as wide as the section.",
         _own_widths,

@@ -87,6 +87,20 @@ SLOPES: dict[str, tuple[str, Answer]] = {
             ]
         ),
     ),
+    "slopes of the power below": (
+        "2^(−8(h+1)/n) for every head, n being the power of two below.",
+        lambda inputs: [
+            exact(2) ** (exact(-8 * (h + 1)) / power_below(inputs["heads"]))
+            for h in range(inputs["heads"])
+        ],
+    ),
+    "further slopes first": (
+        "Heads beyond the power of two come first.",
+        lambda inputs: (
+            slopes(inputs["heads"])[power_below(inputs["heads"]) :]
+            + geometric(power_below(inputs["heads"]))
+        ),
+    ),
     "slopes rounded to bfloat16": (
         "Slopes are rounded to bfloat16.",
         lambda inputs: [bfloat16(slope) for slope in slopes(inputs["heads"])],
@@ -209,6 +223,16 @@ def _own_hidden(inputs: Inputs) -> Any:
     ]
 
 
+def _with_slopes(wrong: Answer) -> Answer:
+    """Return a bug of the slopes as one of the bias."""
+
+    def answered(inputs: Inputs) -> Any:
+        found = wrong(inputs)
+        return None if found is None else bias(inputs, slopes=found)
+
+    return answered
+
+
 KEYS_ALONE = "bias by the key alone"
 BY_NUMBER = "hidden by a large number"
 
@@ -277,6 +301,28 @@ BIASES: dict[str, tuple[str, Answer]] = {
         lambda inputs: (
             bias(inputs, distance=lambda q, k: 0) if inputs["query_length"] == 1 else None
         ),
+    ),
+    **{
+        name: (SLOPES[name][0], _with_slopes(SLOPES[name][1]))
+        for name in (
+            "exponent of 4",
+            "exponent two too high",
+            "first of the next power",
+            "every slope of twice as many",
+            "odd slopes of twice as many",
+            "slopes in another order",
+            "slopes of the power below",
+            "further slopes first",
+            "halving",
+        )
+    },
+    "hidden keys as 0": (
+        "Later keys have the bias 0 instead of being hidden.",
+        lambda inputs: _map_nested(lambda v: 0 if v == HIDDEN else v, bias(inputs)),
+    ),
+    "keys by queries": (
+        "Rows are keys and columns queries.",
+        lambda inputs: [[list(c) for c in zip(*rows, strict=True)] for rows in bias(inputs)],
     ),
     "next key visible": (
         "A query sees the key after its own.",
@@ -446,6 +492,28 @@ def _rounded_logarithm(inputs: Inputs, rounded: Any = mp.nint) -> Any:
     return _map_nested(one, inputs["relative"])
 
 
+def _logarithmic(
+    inputs: Inputs, end: bool = True, all_of_side: bool = False, divided: bool = True
+) -> Any:
+    """Return buckets by the logarithm, one part of which is wrong."""
+    both = inputs["bidirectional"]
+    side = inputs["buckets"] // (2 if both else 1)
+    small, far = side // 2, inputs["max_distance"]
+
+    def one(relative: int) -> int:
+        distance = abs(relative) if both else max(-relative, 0)
+        found = distance
+        if distance >= small:
+            ratio = mp.log(exact(distance) / small)
+            ratio /= mp.log(exact(far) / small if divided else exact(far))
+            steps = side if all_of_side else side - small
+            found = small + int(mp.floor(ratio * steps + exact("1e-30")))
+            found = min(found, side - 1) if end else found
+        return found + (side if both and relative > 0 else 0)
+
+    return _map_nested(one, inputs["relative"])
+
+
 def _own_ahead(inputs: Inputs) -> Any:
     """Count the own position among those ahead."""
     if not inputs["bidirectional"]:
@@ -458,7 +526,11 @@ def _own_ahead(inputs: Inputs) -> Any:
 
 def _not_halved_range(inputs: Inputs) -> Any:
     """Let each bucket of a side hold one distance, and the last of them all others."""
-    return buckets(inputs, begins=list(range(len(starts(inputs))))) if inputs["bidirectional"] else None
+    return (
+        buckets(inputs, begins=list(range(len(starts(inputs)))))
+        if inputs["bidirectional"]
+        else None
+    )
 
 
 def _both_sides(inputs: Inputs) -> Any:
@@ -525,6 +597,18 @@ T5: dict[str, tuple[str, Answer]] = {
     "query counted from 0": (
         "The one query of a step is counted from 0, so that all keys seem to stand ahead.",
         lambda inputs: _query_from_zero(inputs),
+    ),
+    "buckets without an end": (
+        "Distances beyond max_distance go on into further buckets.",
+        lambda g: _logarithmic(g, end=False),
+    ),
+    "growing range over all buckets": (
+        "The logarithm is multiplied by all buckets of a side instead of those that grow.",
+        lambda g: _logarithmic(g, all_of_side=True),
+    ),
+    "max_distance not divided": (
+        "The logarithm is divided by that of max_distance, not of max_distance / exact.",
+        lambda g: _logarithmic(g, divided=False),
     ),
     "linear range not halved": (
         "All buckets of a side but the last hold one distance: half of all, not of those of a side.",
@@ -600,9 +684,7 @@ def t5_suite() -> Suite:
     return suite
 
 
-def log_bucket(
-    relative: int, inputs: Inputs, rounded: Any = mp.ceil, capped: bool = True
-) -> int:
+def log_bucket(relative: int, inputs: Inputs, rounded: Any = mp.ceil, capped: bool = True) -> int:
     """Return the signed bucket of a relative position, by DeBERTa's rule."""
     middle, end = inputs["buckets"] // 2, inputs["max_distance"]
     distance = abs(relative)
@@ -652,6 +734,10 @@ DEBERTA: dict[str, tuple[str, Answer]] = {
     "buckets without an end": (
         "Distances beyond max_distance go on into further buckets.",
         lambda g: deberta(g, capped=False) if "buckets" in g else None,
+    ),
+    "logarithm of max_distance": (
+        "The logarithm is divided by that of max_distance / m, not of (max_distance − 1) / m.",
+        lambda g: deberta(g, max_distance=g["max_distance"] + 1) if "buckets" in g else None,
     ),
     "a row more": (
         "The last row is 2 · max_distance instead of one less.",

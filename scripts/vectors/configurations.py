@@ -272,6 +272,14 @@ OF_FREQUENCIES = (
     "temperature without the root",
     "factor applied twice",
     "short and long factors exchanged",
+    "exponent from one",
+    "half minus one",
+    "wavelengths",
+    "ends rounded inwards",
+    "blend not clipped",
+    "slow pairs kept",
+    "stretch without its power",
+    "temperature by the extended length",
     "frequencies reversed",
     "frequencies rounded to bfloat16",
     "exponent i over d",
@@ -362,6 +370,16 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "one table for all lengths": (
         "Dynamic NTK scales by the factor at every length.",
         _bug_of_rules(lambda found, inputs: {"rule": "ntk"}, "dynamic"),
+    ),
+    "rotary_pct ignored": ("rotary_pct is not read.", without_keys("rotary_pct")),
+    "trained length multiplied": (
+        "The trained length is multiplied by the factor before it is used.",
+        _bug_of_rules(
+            lambda found, inputs: {"trained_length": found["trained_length"] * found["factor"]},
+            "dynamic",
+            "yarn",
+            "llama3",
+        ),
     ),
     "partial_rotary_factor sought outside": (
         "A share inside rope_parameters is not found, and the whole head rotates.",

@@ -34,7 +34,7 @@ class Machine:
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
-        return settings["base"]
+        return 10000 if self.fault == "base ignored" else settings["base"]
 
     def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
@@ -45,6 +45,8 @@ class Machine:
         one["lengths"].append(length)
         if self.fault == "the longest so far":
             length = max(one["lengths"])
+        if self.fault == "the length of the call before":
+            length = one["lengths"][-2:][0]
         if self.fault == "the first length for all":
             length = one["lengths"][0]
         found: Row = RULES[settings["rule"]](settings | {"length": length})["frequencies"]
@@ -108,6 +110,10 @@ class Machine:
             by = -by
         if self.fault == "all keys shifted":
             first = 0
+        if self.fault == "keys shifted one too far":
+            by += 1 if by > 0 else -1
+        if self.fault == "shift begun one key too late":
+            first += 1
         places = [by if n >= first else 0 for n in range(len(x))]
         if self.fault == "kept keys rotated at their new places":
             places = [n + by if n >= first else 0 for n in range(len(x))]
@@ -205,6 +211,10 @@ DESCRIBED = {
     "offset lost between calls": "Tokens that follow cached ones are counted from 0.",
     "offset one too high": "Tokens that follow cached ones are counted one too high.",
     "offset one too low": "Tokens that follow cached ones are counted one too low.",
+    "keys shifted one too far": "Keys that move do so by one position too many.",
+    "shift begun one key too late": "The first of the keys that move stays.",
+    "the length of the call before": "Frequencies are those of the length of the call before.",
+    "base ignored": "The base is 10000, whatever was given.",
     "keys shifted with base 10000": "Keys that move are rotated with base 10000.",
     "grown rows from zero": "Rows that are added to a table begin at position 0 again.",
     "positions rounded by the cast": (
@@ -241,7 +251,10 @@ def _bounded_fault(name: str) -> Answer:
 
 
 BUGS: dict[str, tuple[str, Answer]] = {
-    name: (description, (_bounded_fault if " at " in name and name.startswith("positions") else faulty)(name))
+    name: (
+        description,
+        (_bounded_fault if " at " in name and name.startswith("positions") else faulty)(name),
+    )
     for name, description in DESCRIBED.items()
 }
 
