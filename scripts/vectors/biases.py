@@ -611,7 +611,7 @@ T5: dict[str, tuple[str, Answer]] = {
         lambda g: _logarithmic(g, divided=False),
     ),
     "linear range not halved": (
-        "All buckets of a side but the last hold one distance: half of all, not of those of a side.",
+        "All buckets of a side but the last hold one distance, not the first half of them.",
         _not_halved_range,
     ),
     "distance without its sign": (

@@ -371,7 +371,14 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "Dynamic NTK scales by the factor at every length.",
         _bug_of_rules(lambda found, inputs: {"rule": "ntk"}, "dynamic"),
     ),
-    "rotary_pct ignored": ("rotary_pct is not read.", without_keys("rotary_pct")),
+    "rotary_pct ignored": (
+        "A quarter of each head rotates, as in GPT-NeoX, whatever rotary_pct says.",
+        lambda inputs: (
+            expected_answer(inputs | {"config": inputs["config"] | {"rotary_pct": 0.25}})
+            if "rotary_pct" in inputs["config"]
+            else None
+        ),
+    ),
     "trained length multiplied": (
         "The trained length is multiplied by the factor before it is used.",
         _bug_of_rules(

@@ -869,8 +869,8 @@ def frequencies_suite() -> Suite:
                 inputs = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
                 add("proportional", {"rule": "proportional"} | inputs, "partial")
     for d, trained in ((8, 131072), (16, 131072), (8, 128), (16, 96)):
-        inputs = {"d": d, "factor": 4, "trained_length": trained, "base": 10000, "ramp": "pairs"}
-        add("yarn-ends", {"rule": "yarn"} | inputs, "limits", "edge")
+        ends: Inputs = {"rule": "yarn", "d": d, "factor": 4, "trained_length": trained}
+        add("yarn-ends", ends | {"base": 10000, "ramp": "pairs"}, "limits", "edge")
     _add_refused(suite)
     return suite
 
