@@ -53,7 +53,7 @@ def run(arguments: Sequence[str] | None) -> int:
         " current folder is searched too",
     )
     command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
-    command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
+    command.add_argument("--trained", type=int, help="how many tokens a training sequence had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument(
         "--heads", type=int, help="of a layer on all ranks, of a model of one rank"
@@ -65,27 +65,27 @@ def run(arguments: Sequence[str] | None) -> int:
         metavar="NAME=module:callable",
         action="append",
         default=[],
-        help="a keyword of forward that takes a cache, and what returns an empty one, as in"
-        " cache=posenc.nn:Cache; not needed where the model returns its own",
+        help="a keyword of forward that takes a cache, and a callable that returns an empty cache,"
+        " as in cache=posenc.nn:Cache; not needed where the model returns its own",
     )
     command.add_argument(
         "--report",
         metavar="FILE",
-        help="also write the answers as JSON, without weights, tokens or paths, for a colleague",
+        help="also write the answers as JSON, without weights, tokens or paths, to pass on",
     )
     command = commands.add_parser(
         "config",
         help="say what a model configuration means",
-        description="Say what a configuration in the manner of transformers makes of the positions"
+        description="Say what a configuration in the format of transformers means for the positions"
         " of a model, and what changes in longer sequences.",
-        epilog="Exit status: 0 if nothing is known to be wrong, 1 if the length brings angles that"
-        " are new, 2 if the configuration cannot be read. With --for: 0 if there is a line to start"
-        " with, 1 if no setting helps.",
+        epilog="Exit status: 0 if nothing is known to be wrong, 1 if the length leads to new"
+        " angles, 2 if the configuration cannot be read. With --for: 0 if there is a way to start"
+        " the program, 1 if no setting helps.",
     )
     command.add_argument(
         "path",
         metavar="PATH",
-        help="config.json, the folder that has it, a GGUF or YAML file, or - to read it",
+        help="config.json, the folder that has it, a GGUF or YAML file, or - for standard input",
     )
     command.add_argument(
         "--length",
@@ -96,7 +96,7 @@ def run(arguments: Sequence[str] | None) -> int:
         "--for",
         dest="program",
         choices=PROGRAMS,
-        help="print what to start this program with, so that it serves the model at the length",
+        help="print how to start this program so that it serves the model at the length",
     )
     command.add_argument("--json", action="store_true", help="print JSON, with every pair")
     vectors.add_arguments(
@@ -131,7 +131,7 @@ def show() -> int:
     print("Sinusoidal encoding, 4 positions, 8 dimensions")
     print(np.array2string(rows, formatter={"float_kind": "{:6.3f}".format}))
     print(f"every entry between {rows.min():.3f} and {rows.max():.3f}")
-    print(f"every row of length {np.linalg.norm(rows, axis=1).max():.3f}")
+    print(f"every row of norm {np.linalg.norm(rows, axis=1).max():.3f}")
     print()
     print("Similarity of two positions, 128 dimensions")
     for lag in (1, 5, 9):

@@ -13,7 +13,7 @@ from typing import NoReturn
 # The last line of an answer and of a refusal. The source of a release names no tracker, since each
 # copy has its own.
 REPORT = (
-    "Is this wrong? Open an issue as CONTRIBUTING.md, in the source of posenc, says under"
+    "Is this wrong? Open an issue as described in CONTRIBUTING.md, in the source of posenc, under"
     ' "Report something wrong".'
 )
 FAILED = 2  # the exit status of a command that could not do what it was told

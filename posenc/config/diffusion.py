@@ -45,12 +45,12 @@ DIVIDED = {**dict.fromkeys(THIRDS, 128), EIGHTHS: 64}  # how wide a head is if t
 REASONS = {
     "CogView4Transformer2DModel": "scales the positions of a patch to a fixed grid first",
     "LTXVideoTransformer3DModel": "spaces its frequencies evenly in their logarithm, times π/2, and"
-    " takes fractions of a length for positions",
+    " uses fractions of a length as positions",
     "MochiTransformer3DModel": "learns the frequencies of its axes",
     "PixArtTransformer2DModel": "adds sinusoids to the patches and does not rotate",
     "SD3Transformer2DModel": "adds sinusoids to the patches and does not rotate",
 }  # fmt: skip
-UNKNOWN_CLASS = "is none of those whose axes are known"
+UNKNOWN_CLASS = "is not among the classes whose axes are known"
 
 
 def axes(entries: Entries, notes: list[str]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def axes(entries: Entries, notes: list[str]) -> dict[str, Any]:
     widths, base = _widths(entries, name)
     notes.append(
         "A diffusion transformer: each axis of an image or a video has the frequencies of a head as"
-        f" wide as its part, {' + '.join(map(str, widths))}."
+        f" wide as the part that the axis rotates, {' + '.join(map(str, widths))}."
     )
     return {
         "model_type": KIND,

@@ -40,21 +40,21 @@ def parsed(content: Content, name: str) -> Mapping[str, Any]:
     if is_yaml(content, name):
         return settings(content, name)
     if not content.strip():
-        raise ValueError(f"config must be a file of JSON; got {name}, which is empty")
+        raise ValueError(f"config must be a JSON file; got {name}, which is empty")
     try:
         found = json.loads(
             content.decode("utf-8-sig"), object_pairs_hook=_without_doubles, parse_int=_integer
         )
     except UnicodeDecodeError:
-        message = f"config must be a file of JSON; got {name}, which is not UTF-8"
+        message = f"config must be a JSON file; got {name}, which is not UTF-8"
         raise ValueError(message) from None
     except json.JSONDecodeError as error:
         if looks_like_yaml(content):
             seen = "which looks like YAML: a file is read as YAML if its name ends in .yaml"
-            raise ValueError(f"config must be a file of JSON; got {name}, {seen}") from None
-        raise ValueError(f"config must be a file of JSON; got {name}: {error}") from None
+            raise ValueError(f"config must be a JSON file; got {name}, {seen}") from None
+        raise ValueError(f"config must be a JSON file; got {name}: {error}") from None
     except RecursionError:  # each Python has a depth and words of its own
-        message = f"config must be a file of JSON; got {name}: too many brackets are nested"
+        message = f"config must be a JSON file; got {name}: brackets are nested too deeply"
         raise ValueError(message) from None
     if not isinstance(found, dict):
         raise ValueError(f"config must be a JSON object; got {_shown(found)}")
@@ -167,7 +167,7 @@ class Entries:
     def numbers(self, key: str, count: int) -> tuple[float, ...]:
         """Return a list of so many numbers above 0."""
         value = self.mapping.get(key)
-        allowed = f"{self.path(key)} must be a list of {count} numbers, one a pair"
+        allowed = f"{self.path(key)} must be a list of {count} numbers, one per pair"
         if not isinstance(value, list | tuple):
             raise TypeError(f"{allowed}; got {_shown(value)}")
         if len(value) != count:

@@ -259,7 +259,7 @@ def _facts(found: dict[str, Any]) -> list[str]:
     """Return a line on widths, on lengths and on factors."""
     layout = f'layout "{found["layout"]}"' if found["layout"] else "layout not settled"
     lengths = [
-        f"{found[key]:,} {word}" if found[key] else f"{word}: not said"
+        f"{found[key]:,} {word}" if found[key] else f"{word}: not given"
         for key, word in (("trained_length", "trained"), ("length", "promised"))
     ]
     asked = [f"{found['asked_length']:,} asked about"] if found["asked_length"] else []
@@ -300,7 +300,7 @@ def _layers(found: dict[str, Any]) -> str:
     if found["rotates"] is None:
         return _with_windows("which rotate is not known", windowed, None)
     if layers is None:
-        unsaid = "how many there are is not said"
+        unsaid = "the number of layers is not given"
         return unsaid if count is None else f"which of the {count} {verb} is not known"
     if found["rotates"] is False and len(layers) == count:
         return f"none of {count} rotates"
@@ -349,15 +349,16 @@ def _verdict(found: dict[str, Any]) -> str:
     """Return in sentences how many pairs complete no turn, and what the length brings."""
     count, trained = len(_moving(found)), found["trained_length"] or found["length"]
     if not trained:
-        return "No length is said, so which pairs complete a turn in training is open."
+        return "No length is given, so it is not known which pairs complete a turn in training."
     trained = min(trained, found["window"] or trained)
     slow, asked = found["never_round"], found["asked_length"]
     still = len(found["pairs"]) - count
     kept = f" {still} more stand still." if still else ""
     said = f"{slow} of {count} pairs complete no turn within {trained:,} positions.{kept}"
     if found["unseen"]:
-        return f"{said} In {asked:,}, {found['unseen']} meet angles that are new."
-    return f"{said} In {asked:,}, none meets an angle that is new."
+        new = f"{found['unseen']} of the {count} pairs meet new angles"
+        return f"{said} In {asked:,} positions, {new}."
+    return f"{said} In {asked:,} positions, no pair meets a new angle."
 
 
 def _settings(found: dict[str, Any]) -> list[str]:
@@ -371,16 +372,16 @@ def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
     if found["model_type"] in RULELESS:
         says = (
             f'What helps: transformers 5.24 reads no rule for model type "{found["model_type"]}".'
-            " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
+            " Feed the model fewer tokens, or rotate by yarn_frequencies in your own code."
         )
         return says, []
     if not found["set"]:
         says = (
-            "What helps: a larger factor leaves fewer angles new, and changes every sequence beyond"
+            "What helps: a larger factor brings fewer new angles, but changes every sequence beyond"
             " the trained length."
             if found["scheme"] == "dynamic"
-            else f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens,'
-            " or train it on more."
+            else f'What helps: rope_type "{found["scheme"]}" cannot be extended. Feed the model'
+            " fewer tokens, or train it on longer sequences."
         )
         return says, []
     where = f" inside {found['set_in']}" if found["set_in"] else ""

@@ -269,11 +269,14 @@ def configuration(entries: Entries, notes: list[str]) -> dict[str, Any]:
     name = entries.text(ARCHITECTURE) or ""
     if name in UNROTATED:
         raise ValueError(
-            f"{ARCHITECTURE} must be one that llama.cpp rotates; got {_shown(name)}, which it does"
-            " not"
+            f"{ARCHITECTURE} must be an architecture that llama.cpp rotates; got {_shown(name)},"
+            " which it does not"
         )
     _refuse_strangers(entries, name)
-    notes.append("The keys are those of GGUF; llama.cpp is followed, in the names of config.json.")
+    notes.append(
+        "The keys are those of GGUF, read as llama.cpp reads them; here they have the names that"
+        " config.json uses."
+    )
     kind = KINDS.get(name, f"{name} of GGUF")
     length = entries.integer(f"{name}.context_length")
     base = _base(entries, name, notes)
@@ -309,7 +312,7 @@ def _base(entries: Entries, name: str, notes: list[str]) -> float:
     """Return the base, for which llama.cpp has a default of its own."""
     base = entries.number(f"{name}.{FREQUENCY}", least=1, above=True)
     if base is None:
-        notes.append(f"{name}.{FREQUENCY} is not given. llama.cpp takes 10000.")
+        notes.append(f"{name}.{FREQUENCY} is not given. llama.cpp uses 10000.")
     return base or 1e4
 
 
@@ -362,7 +365,9 @@ def _sections(entries: Entries, name: str) -> dict[str, Any]:
 def _layout(name: str, kind: str, sections: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return which dimensions form a pair, nothing if the architecture is not in the table."""
     if not {name} & (ADJACENT | HALVES | ALTERNATING):
-        notes.append(f"The layout is open, as architecture {_quoted(name)} is not in the table.")
+        notes.append(
+            f"The layout is not known, as posenc has none for architecture {_quoted(name)}."
+        )
         return {}
     interleaved = name in ADJACENT and not sections
     if interleaved and layout_of(kind, True) == "half":
@@ -392,7 +397,7 @@ def _rule(
         if missing:
             raise ValueError(f"{missing[0]} must be among the tensors with LongRoPE; got none")
         notes.append(
-            "llama.cpp takes the long divisors if the context that it is set up for is long."
+            "llama.cpp uses the long divisors if the context that it is set up for is long."
         )
         short, long = (factor * divisors[one] for one in DIVISORS[1:])
         return _divided(entries, name, short, long, attention)

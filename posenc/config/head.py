@@ -49,7 +49,7 @@ def head_of(reading: Reading, section: Section | None, layer_type: str | None) -
         share = reading.defaults.get(SHARE, 1.0)
         if share != 1:
             reading.notes.append(
-                f"{SHARE} is not given. transformers takes {share:g} for this model type."
+                f"{SHARE} is not given. transformers uses {share:g} for this model type."
             )
     if section is not None and type_of(section.entries) == "proportional":
         return Head(d, d, share)
@@ -77,7 +77,8 @@ def _latent(reading: Reading, section: Section | None, latent: int) -> Head:
         raise ValueError(f"{path} and {SHARE} must agree; got {latent} and {share:g}")
     beside = "" if rest is None else f", {rest} wide,"
     reading.notes.append(
-        f"What is rotated is a vector of its own, {latent} wide; the rest of a head{beside} is not."
+        f"The rotated part is a separate vector, {latent} wide; the rest of a head{beside} is not"
+        " rotated."
     )
     return Head(latent, latent, latent=True)
 
@@ -93,14 +94,15 @@ def _width(reading: Reading, layer_type: str | None) -> int:
     name = next((path for path, width in widths.items() if width is not None), entries.path(WIDTH))
     if d is None and WIDTH in defaults:
         d = int(defaults[WIDTH])
-        reading.notes.append(f"{name} is not given. transformers takes {d} for this model type.")
+        reading.notes.append(f"{name} is not given. transformers uses {d} for this model type.")
     elif d is None:
         d, name = _integer_quotient(reading), "hidden_size / num_attention_heads"
     _check_width(name, d)
     if quotient is not None and quotient != d:
         reading.notes.append(
             f"A head is {d} wide, not hidden_size / num_attention_heads, {quotient:g}. A program"
-            " that divides computes other frequencies, as transformers once did (PR 32495)."
+            " that divides these two computes different frequencies, as transformers once did (PR"
+            " 32495)."
         )
     return int(d)
 
@@ -139,7 +141,7 @@ def _completed_quotient(reading: Reading) -> float | None:
     if usual is not None and given == [None, None]:
         hidden, heads, _ = usual
         reading.notes.append(
-            f"{HIDDEN[0]} and {HEADS[0]} are not given. transformers takes {hidden} and {heads} for"
+            f"{HIDDEN[0]} and {HEADS[0]} are not given. transformers uses {hidden} and {heads} for"
             " this model type."
         )
     return None if hidden is None or heads is None else _divided(reading, hidden, heads)

@@ -79,7 +79,7 @@ def completed(reading: Reading) -> Reading:
     if given is None or entries.within("rope_parameters").mapping or scaled:
         return reading
     reading.notes.append(
-        "rope_parameters is not given. transformers takes a rule of its own for this model type."
+        "rope_parameters is not given. transformers has a default rule for this model type."
     )
     entries = Entries({**entries.mapping, "rope_parameters": given}, entries.place)
     return reading._replace(entries=entries, completed=True)
@@ -101,7 +101,7 @@ def text_of(entries: Entries, notes: list[str]) -> Entries:
     refuse_strangers(entries)
     if len(parts) > 1:
         raise ValueError(
-            f"{entries.path(parts[1])} must not stand beside {parts[0]}; got"
+            f"{entries.path(parts[1])} must not be given together with {parts[0]}; got"
             f" {_shown(entries.mapping[parts[1]])}"
         )
     part = entries.within(parts[0])
@@ -112,7 +112,7 @@ def text_of(entries: Entries, notes: list[str]) -> Entries:
                 f" {_shown(entries.mapping[key])} outside of it"
             )
         agreed({entries.path(key): entries.mapping[key], part.path(key): part.mapping[key]})
-    notes.append(f"The part about text, {part.place.rstrip('.')}, is read, and no other.")
+    notes.append(f"Only the part about text, {part.place.rstrip('.')}, is read.")
     whole = entries.text("model_type")
     if "model_type" in part or whole not in SAME:
         return part
@@ -224,7 +224,7 @@ def named_layers(reading: Reading) -> tuple[str, ...]:
     if reading.known and kind not in (*BY_LAYER, *BACKWARD):
         _note_unread(reading, [THETAS], "All its layers that rotate have one base.")
     if reading.known and kind not in RESCALING:
-        _note_unread(reading, [RESCALED], "A rule is for all its layers.")
+        _note_unread(reading, [RESCALED], "A rule applies to all its layers.")
     count = layer_count(reading)
     if kind in RESCALING:
         return _rescaled_layers(reading, count)
@@ -338,8 +338,8 @@ def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, 
     entries = reading.entries
     if entries.within("rope_scaling").mapping:
         raise ValueError(
-            f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
-            f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
+            f"{entries.path('rope_scaling')} must not be given together with rope_parameters with"
+            f" one rule for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
         )
     labels = LABELS.get(reading.kind or "", {})
     types = [labels.get(one, one) for one in listed_types(reading)]
@@ -358,7 +358,7 @@ def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, 
     ):
         key = entries.given(LOCALS)[0]
         raise ValueError(
-            f"{entries.path(key)} must have a rope_parameters.sliding_attention to hold for; got"
+            f"{entries.path(key)} must have a rope_parameters.sliding_attention to apply to; got"
             f" {_shown(entries.mapping[key])}"
         )
     sections: dict[str | None, Section | None] = {

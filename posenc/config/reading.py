@@ -39,7 +39,10 @@ from posenc.config.training import FORMAT
 from posenc.config.training import configuration as trained
 
 # What is said of a model type that is not known, on standard error as well.
-UNKNOWN = "which of its layers rotate, if any, is open. It is read as if all did, as in Llama."
+UNKNOWN = (
+    "it is unclear which layers rotate, if any. The configuration is read as if all did, as in"
+    " Llama."
+)
 
 
 class Place(NamedTuple):
@@ -124,7 +127,9 @@ def _translated(entries: Entries, notes: list[str]) -> Entries:
     is_params = all(key in entries for key in PARAMS) and "model_type" not in entries
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries
-    notes.append("The keys are those of params.json, as Meta publishes it; its code is followed.")
+    notes.append(
+        "The keys are those of params.json, as Meta publishes it; Meta's code is followed."
+    )
     rule = {"rope_scaling": META_RULE} if entries.flag(SCALED, False) else {}
     rest = {key: value for key, value in entries.mapping.items() if key != SCALED}
     return Entries({**rest, **rule, "model_type": META}, entries.place)
@@ -158,13 +163,13 @@ def _layout(reading: Reading, head: Head) -> str | None:
         given = "interleaved" if entries.flag(TRADITIONAL, False) else "half"
         if given != layout:
             reading.notes.append(
-                f'{TRADITIONAL} is about mlx-lm alone, which takes the layout "{given}" by it.'
+                f'Only mlx-lm reads {TRADITIONAL}, and takes the layout "{given}" from it.'
             )
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":
         reading.notes.append(
-            'The layout "half" is that of weights for transformers. Weights as Meta publishes them'
+            'Weights for transformers have the layout "half". Weights as Meta publishes them'
             ' are "interleaved".'
         )
     return layout
@@ -194,7 +199,7 @@ def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[in
             f" {' + '.join(map(str, sections))} = {sum(sections)}"
         )
     notes.append(
-        "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, as"
-        " mrope_interleaved says, are often taken for one another (MNN, PR 4133)."
+        "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, which"
+        " mrope_interleaved tells apart, are often taken for one another (MNN, PR 4133)."
     )
     return sections

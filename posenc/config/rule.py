@@ -68,8 +68,8 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
         )
     if scheme == "ntk" and reading.known and reading.kind not in ALPHA:
         raise ValueError(
-            f"{entries.path('alpha')} must be in a configuration of HunYuan, which alone reads it;"
-            f" got model type {_shown(reading.kind)}"
+            f"{entries.path('alpha')} must be in a configuration of HunYuan, the only model that"
+            f" reads it; got model type {_shown(reading.kind)}"
         )
     refuse_unknown(entries, COMMON | RULES[scheme], f'rope_type "{kind}"')
     if scheme == "default":
@@ -119,15 +119,15 @@ def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
     if base is None:
         base = reading.defaults[BASE]
         taker = "The code of this model" if reading.kind in REMOTE else "transformers"
-        reading.notes.append(f"{BASE} is not given. {taker} takes {base:.15g} for this model type.")
+        reading.notes.append(f"{BASE} is not given. {taker} uses {base:.15g} for this model type.")
         return _times_ratio(reading, base), False
     if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
-            f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
-            " as DeepSpeed did (PR 8345)."
+            f"{BASE} is in rope_parameters. A program that looks for it outside uses its own"
+            " default, as DeepSpeed did (PR 8345)."
         )
     elif given == [*_base_of_attention(reading.entries)]:
-        said = f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default"
+        said = f"{BASE} is in {ATTENTION}. A program that looks for it outside uses its own default"
         if reading.known:
             said += f", as transformers 5.24 does: {reading.defaults[BASE]:.15g}"
         reading.notes.append(f"{said}.")
@@ -142,8 +142,8 @@ def _times_ratio(reading: Reading, base: float) -> float:
         return base
     if reading.kind not in MULTIPLIED:
         raise ValueError(
-            f"{reading.entries.path(RATIO)} must be a key that is read, as with model type"
-            f' "chatglm" alone; got {_shown(reading.entries.mapping[RATIO])}'
+            f"{reading.entries.path(RATIO)} must be a key that is read, as only with model type"
+            f' "chatglm"; got {_shown(reading.entries.mapping[RATIO])}'
         )
     reading.notes.append(
         f"{RATIO} multiplies the base, as in the code of ChatGLM (rtp-llm, chat_glm_v3.py)."
@@ -180,8 +180,8 @@ def _original(reading: Reading, entries: Entries, length: int | None) -> int | N
     original: int | None = agreed({x.path(key): x.integer(key, least=2) for x, key in places})
     if original is not None and length is not None and length < original:
         reading.notes.append(
-            f"{ORIGINAL} is {original}, more than {LENGTHS[0]}, {length}. transformers takes the"
-            " first for the length before the rule was applied."
+            f"{ORIGINAL} is {original}, more than {LENGTHS[0]}, {length}. transformers uses the"
+            " former as the length before the rule was applied."
         )
     return original
 
@@ -204,9 +204,7 @@ def _required_length(reading: Reading, length: int | None, scheme: str, *, least
 def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
     """Note which length is taken for the trained one where that is not given."""
     if original is None:
-        reading.notes.append(
-            f"{ORIGINAL} is not given. transformers takes {LENGTHS[0]}, {trained}."
-        )
+        reading.notes.append(f"{ORIGINAL} is not given. transformers uses {LENGTHS[0]}, {trained}.")
 
 
 def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
@@ -220,8 +218,8 @@ def _chunked_length(reading: Reading) -> int | None:
     original = chunks.integer(ORIGINAL, least=2)
     if original is not None:
         reading.notes.append(
-            f"{chunks.path(ORIGINAL)} is {original}. vLLM attends by chunks, so that no distance is"
-            " longer; transformers does not read it."
+            f"{chunks.path(ORIGINAL)} is {original}. vLLM attends in chunks, so that no distance is"
+            " larger than that; transformers does not read it."
         )
     return original
 
@@ -232,9 +230,9 @@ def _read_linear(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
     factor = _factor(entries) if scale is None else 1 / scale
     if original is None and factor != 1:
         reading.notes.append(
-            f'With "linear", {LENGTHS[0]} is the length before scaling to some, and after it to'
-            f" others: vLLM multiplies it by the factor, {factor:g}, and transformers does not. So"
-            " the trained length is open."
+            f'With "linear", {LENGTHS[0]} is the length before scaling to some programs, and the'
+            f" length after it to others: vLLM multiplies it by the factor, {factor:g}, and"
+            " transformers does not. So the trained length is open."
         )
     trained = rule.length if factor == 1 else original
     return rule._replace(factor=factor, trained_length=trained)
@@ -243,8 +241,9 @@ def _read_linear(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
 def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     factor, trained = _factor(entries), _required_length(reading, rule.length, "dynamic")
     reading.notes.append(
-        "The frequencies depend on the length of the whole sequence. transformers takes the longest"
-        " it has met, and keys in its cache keep older ones (issue 25104)."
+        "The frequencies depend on the length of the whole sequence. transformers goes by the"
+        " longest it has read so far, and keys in its cache keep the earlier frequencies (issue"
+        " 25104)."
     )
     return rule._replace(factor=factor, length=int(trained * factor))
 
@@ -252,8 +251,8 @@ def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) ->
 def _read_steps(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     trained = reading.entries.integer("seq_length") or rule.length
     reading.notes.append(
-        f"Beyond {trained} positions the base is larger, by powers of two of the length: the code"
-        " of Qwen-7B, whose scores are also scaled by the logarithm of the position if"
+        f"Beyond {trained} positions the base grows with each doubling of the length, as in the"
+        " code of Qwen-7B, whose scores are also scaled by the logarithm of the position if"
         " use_logn_attn says so."
     )
     return rule._replace(trained_length=_required_length(reading, trained, STEPS))
@@ -268,7 +267,7 @@ def _read_axial(reading: Reading, entries: Entries, head: Head, rule: Rule) -> R
 
 def _read_fixed_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     reading.notes.append(
-        "The base is larger at every length, and all pairs are slowed beside:"
+        "The base is larger at every length, and all pairs are slowed in addition:"
         " NTKScalingRotaryEmbedding in the code that comes with the weights, and in vLLM."
         " transformers has no such rule."
     )
@@ -284,8 +283,8 @@ def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rul
     reading.notes.append(f"With alpha, the base is larger at every length.{said}")
     if reading.kind not in ALPHA:
         reading.notes.append(
-            "Whether alpha is read is open, as this model type is not known: transformers reads it"
-            " for HunYuan alone, vLLM for every model."
+            "It is unclear whether alpha is read, as this model type is not known: transformers"
+            " reads it only for HunYuan, vLLM for every model."
         )
     return rule._replace(factor=entries.required_number("alpha", least=1))
 
@@ -340,8 +339,8 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         )
     if not entries.flag("apply_yarn_scaling", True):
         reading.notes.append(
-            "apply_yarn_scaling is false: vLLM left rotated dimensions unscaled by it. Neither"
-            " vLLM 0.33 nor transformers reads it."
+            "apply_yarn_scaling is false: in that case vLLM used to leave rotated dimensions"
+            " unscaled. Neither vLLM 0.33 nor transformers reads it."
         )
     if entries.number(EXTRAPOLATION, least=0) not in (None, 1):
         raise ValueError(
@@ -353,7 +352,7 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         reading.notes.append(
             f"{ATTN} is {attn:g}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23"
             f" multiplies the attention factor by it, which makes {attention * attn:.10g}."
-            " attention_factor is another setting: the factor itself."
+            " attention_factor is a different setting: the factor itself."
         )
     return rule._replace(
         factor=factor,
@@ -374,9 +373,9 @@ def _yarn_factors(
     notes = reading.notes
     if given is not None:
         notes.append(
-            "attention_factor is the factor itself. SGLang 0.5.23 reads it for a few models alone,"
-            " of which Laguna had it multiplied by YaRN's (PR 33558), as in TensorRT-LLM"
-            " (PR 16379). mlx-lm 0.32.2 does not read it."
+            "attention_factor is the factor itself. SGLang 0.5.23 reads it only for a few models;"
+            " for one of them, Laguna, it was multiplied by YaRN's factor (PR 33558), as in"
+            " TensorRT-LLM (PR 16379). mlx-lm 0.32.2 does not read it."
         )
         if mscale or everywhere:
             notes.append("mscale and mscale_all_dim give way to attention_factor.")
@@ -390,14 +389,14 @@ def _yarn_factors(
         given = yarn_temperature(factor, mscale=mscale)
         given /= yarn_temperature(factor, mscale=everywhere)
         notes.append(
-            "A program that does not read mscale has another attention factor, as vLLM had before"
-            " it read mscale (issue 48621)."
+            "A program that does not read mscale uses a different attention factor, as vLLM did"
+            " before it read mscale (issue 48621)."
         )
     else:
         given = yarn_temperature(factor)
         if mscale or everywhere:
             notes.append(
-                "Of mscale and mscale_all_dim one is missing, or 0, so transformers ignores both."
+                "One of mscale and mscale_all_dim is missing, or 0, so transformers ignores both."
                 " DeepSeek's code takes 1 for the first and 0 for the second."
             )
     softmax = 1.0
@@ -405,11 +404,12 @@ def _yarn_factors(
         softmax = yarn_temperature(factor, mscale=everywhere) ** 2
         notes.append(
             "All scores are scaled too, by the square of the temperature with mscale_all_dim."
-            " Without it, positions after the first are wrong (onnxruntime/mobius, PR 548)."
+            " Without this scaling, positions after the first are wrong (onnxruntime/mobius, PR"
+            " 548)."
         )
     entries.flag("finetuned", False)  # of no effect
     if entries.number("llama_4_scaling_beta", least=0) is not None:
-        notes.append("Queries are scaled by their position as well, beside the rotation.")
+        notes.append("Besides being rotated, queries are also scaled, depending on their position.")
     return given, softmax
 
 
@@ -429,7 +429,7 @@ def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -
         | {entries.path(key): scale for key, scale in scales.items()}
     )
     reading.notes.append(
-        f"Up to {trained} positions the short divisors hold, beyond them the long ones, for all"
+        f"Up to {trained} positions the short divisors apply, beyond them the long ones, to all"
         " tokens of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest"
         " sequence it is set up for (PR 27431)."
     )

@@ -177,7 +177,7 @@ def _llama_cpp(
         kind, factor = rule["rope_type"], rule["factor"]
         if kind not in ("linear", "yarn"):
             said = (
-                f'llama.cpp has no option for rope_type "{kind}". Write what to set into'
+                f'llama.cpp has no option for rope_type "{kind}". Write the new rule into'
                 " config.json and convert the model again."
             )
             return Serving(LLAMA_CPP, [], [said])
@@ -215,23 +215,25 @@ def _notes(
     return [texts[reason] for reason, holds in reasons.items() if holds and reason in texts]
 
 
-_WINDOW = "The rule holds in layers with a window too: the configuration has one rule for all."
+_WINDOW = (
+    "The rule applies to layers with a window too: the configuration has one rule for all layers."
+)
 _ONE_BASE = (
-    "takes one base for every length, that of factor times max_position_embeddings, where"
+    "takes a single base for all lengths, that of factor times max_position_embeddings, whereas"
     " transformers follows the length of the sequence."
 )
 NOTES = {
     VLLM: {
         "rule": "vLLM 0.33 replaces rope_parameters as a whole, so rope_theta has to be in it: else"
-        " the base is 10000. A rope_scaling that is passed loses it too.",
+        " the base is 10000. If rope_scaling is passed, the base is lost too.",
         "length": "vLLM refuses a --max-model-len above the shortest length in config.json.",
         "dynamic": f"vLLM 0.33 {_ONE_BASE}",
         ATTN: f"vLLM 0.33 does not read {ATTN}.",
         "window": _WINDOW,
     },
     SGLANG: {
-        "rule": "SGLang 0.5.23 adds what is passed to the rope_parameters of the file. A version"
-        " that replaces them takes the base from here.",
+        "rule": "SGLang 0.5.23 merges what is passed into the rope_parameters of the file. A"
+        " version that replaces them takes the base from what is passed.",
         "length": "SGLang refuses a --context-length above the length that it derives from"
         " config.json.",
         "dynamic": f"SGLang 0.5.23 {_ONE_BASE}",
@@ -242,7 +244,8 @@ NOTES = {
     },
     LLAMA_CPP: {
         "length": "llama-server caps a sequence at the context_length in the GGUF. To raise it, add"
-        " --override-kv ARCHITECTURE.context_length=int:N with general.architecture of the file.",
+        " --override-kv ARCHITECTURE.context_length=int:N, where ARCHITECTURE is"
+        " general.architecture of the file.",
         "attention_factor": "llama.cpp computes the attention factor of YaRN from the scale, and"
         " reads no other from its options.",
         "truncate": "llama.cpp truncates the ramp of YaRN to integer pairs all the same.",
@@ -250,7 +253,8 @@ NOTES = {
     },
     TRANSFORMERS: {
         "rule": "These lines are for transformers 5. In version 4 the mapping is rope_scaling, and"
-        " rope_theta stands beside it; if it is missing there, the base is that of the class.",
+        " rope_theta is next to it; if rope_theta is missing, the base is the default of the"
+        " class.",
         ATTN: f"transformers does not read {ATTN}.",
         "window": _WINDOW,
     },

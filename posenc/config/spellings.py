@@ -47,7 +47,10 @@ def usual(entries: Entries, notes: list[str]) -> Entries:
     elif kind == "git" and _is_grok(entries):
         found = _grok(entries, notes)
     elif kind in LATENTS and not entries.flag(MLA, True):
-        notes.append(f"{MLA} is false: its attention is that of Llama, and no part is apart.")
+        notes.append(
+            f"{MLA} is false: its attention is that of Llama, and no part of a head is a separate"
+            " vector."
+        )
         rest = _without(entries, [*LATENT, MLA])
         found = {**rest, "model_type": "deepseek"}
     return Entries(found, entries.place)

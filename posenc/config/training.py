@@ -63,7 +63,7 @@ def settings(content: bytes, name: str) -> dict[str, Any]:
     """
     found = _loaded(content, name)
     if not isinstance(found, dict):
-        raise ValueError(f"config must be a mapping of YAML; got {_shown(found)}")
+        raise ValueError(f"config must be a YAML mapping; got {_shown(found)}")
     for kind, keys in KEYS.items():
         for part in PARTS:
             inner: Any = found
@@ -78,7 +78,7 @@ def _seen(found: Mapping[str, Any]) -> str:
     """Return which format is seen, and what to pass instead."""
     for key in BASES:
         if isinstance(base := found.get(key), str):
-            return f"got a file that trains {_shown(base)}: pass the config.json of that model"
+            return f"got a file for training {_shown(base)}: pass the config.json of that model"
     keys = ", ".join(str(key) for key in [*found][:5])
     return f"got the keys {keys or 'none'}: pass the config.json of the model"
 
@@ -98,7 +98,7 @@ def _loaded(content: bytes, name: str) -> Any:
         _check_events(yaml.parse(text, Loader=yaml.SafeLoader), name)
         return yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"config must be a file of YAML; got {name}: {error}") from None
+        raise ValueError(f"config must be a YAML file; got {name}: {error}") from None
 
 
 def _check_events(events: Iterable[Any], name: str) -> None:
@@ -142,7 +142,7 @@ def configuration(entries: Entries, notes: list[str]) -> dict[str, Any]:
         if unread and entries.mapping[key] is not False:
             shown = _shown(entries.mapping[key])
             raise ValueError(f"{key} must be a key of {kind} that is read; got {shown}")
-    notes.append(f"The keys are those of {kind}, in the names of config.json.")
+    notes.append(f"The keys are those of {kind}; here they have the names that config.json uses.")
     return {"model_type": kind} | {key: value for key, value in found.items() if value is not None}
 
 
@@ -225,8 +225,8 @@ def _torchtune(entries: Entries) -> Read:
     name = entries.text(COMPONENT) or ""
     if "num_heads" not in entries or "embed_dim" not in entries:
         raise ValueError(
-            f"{COMPONENT} must be built by embed_dim and num_heads; got {_shown(name)}, whose"
-            " widths are in its code: pass the config.json of that model"
+            f"{COMPONENT} must be a builder that takes embed_dim and num_heads; got {_shown(name)},"
+            " whose widths are in its code: pass the config.json of that model"
         )
     kind = name.rpartition(".")[2]
     if kind not in TUNED:

@@ -91,6 +91,13 @@ def _candidate_bugs(case: Case, answer: Any, contract: str) -> tuple[str, ...]:
     return tuple(sorted(alike, key=lambda name: near[name]))
 
 
+def would_fail(case: Case, bug: str, contract: str) -> bool:
+    """Return whether a bug would fail a case."""
+    if bug not in case.bugs:
+        return False
+    return misfit(case.expected, case.bugs[bug], case.tolerance[contract]).over > 1
+
+
 def _hides_by_number(expected: Any, answer: Any) -> bool:
     """Return whether an answer of the shape expected hides a key by a finite number."""
     if isinstance(expected, list):

@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from posenc._console import REPORT, printable
-from posenc.vectors.compare import NONSENSE
+from posenc.vectors.compare import NONSENSE, would_fail
 from posenc.vectors.suite import Case
 
 FINE_STATUSES = ("passed", "acceptable")
@@ -137,9 +137,10 @@ class Report:
         """How many failed cases look like each bug that is named, the likeliest bug first.
 
         A bug is named if it explains more than half of the failures of a suite. One that explains
-        only cases that another explains as well, and fewer, is an effect and is not named; of
-        several that give the same numbers all are named. The likeliest is the one that explains
-        most cases; of two, the one that would spoil fewer other cases.
+        only cases that another explains as well, and fewer, is an effect and is not named. Of
+        several that explain the same cases, those are named that fewest passed cases speak
+        against. The likeliest is the one that explains most cases; of two, the one that would spoil
+        fewer other cases.
         """
         counts: Counter[str] = Counter()
         for explained in self._named_by_suite().values():
@@ -161,7 +162,13 @@ class Report:
         failed: dict[str, list[Outcome]] = defaultdict(list)
         for one in self.failed:
             failed[one.case.suite].append(one)
-        return {suite: _named_bugs(own) for suite, own in failed.items()}
+        passed: dict[str, list[Case]] = defaultdict(list)
+        for one in self.passed:
+            passed[one.case.suite].append(one.case)
+        return {
+            suite: _likeliest(_named_bugs(own), passed[suite], self.contract)
+            for suite, own in failed.items()
+        }
 
     @property
     def status(self) -> int:
@@ -334,6 +341,21 @@ def _named_bugs(failed: Sequence[Outcome]) -> dict[str, set[str]]:
             explained[name].add(one.case.id)
     most = {name: own for name, own in explained.items() if 2 * len(own) > len(failed)}
     return {name: own for name, own in most.items() if not any(own < one for one in most.values())}
+
+
+def _likeliest(
+    named: dict[str, set[str]], passed: Sequence[Case], contract: str
+) -> dict[str, set[str]]:
+    """Return bugs without those that more passed cases speak against than against their equals."""
+    against = {}
+    for name, own in named.items():
+        if list(named.values()).count(own) > 1:
+            against[name] = sum(would_fail(case, name, contract) for case in passed)
+    return {
+        name: own
+        for name, own in named.items()
+        if all(against[name] <= against[other] for other in against if named[other] == own)
+    }
 
 
 def _named_of(one: Outcome, named: Container[str]) -> list[str]:

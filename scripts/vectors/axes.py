@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Row, exact, largest, leaves, vectors
-from scripts.vectors.rotation import head, omegas, rotated
+from scripts.vectors.rotation import head, omegas, rotated, wrong_powers
 
 Inputs = dict[str, Any]
 OTHER = {"row": "column", "column": "row", "interleaved": "half", "half": "interleaved"}
@@ -97,7 +98,7 @@ PLANE: dict[str, tuple[str, Answer]] = {
             inputs, frequencies=omegas(head(inputs["x"]), inputs["base"])[: head(inputs["x"]) // 4]
         ),
     ),
-    "every second frequency": (
+    "frequencies continued": (
         "The second half goes on with the frequencies where the first half ends.",
         lambda inputs: _continued(inputs),
     ),
@@ -116,6 +117,23 @@ PLANE: dict[str, tuple[str, Answer]] = {
         "Only the first half of the cosines and sines is read, which belongs to one axis.",
         lambda inputs: _half_of_table(inputs),
     ),
+    "every second frequency": (
+        "The axes have alternate frequencies of the whole head, as in Pixtral.",
+        lambda inputs: _own_frequencies(inputs, lambda w: (w[::2], w[1::2])),
+    ),
+    **wrong_powers(
+        lambda g, own: plane(g, frequencies=own(head(g["x"]) // 2, g["base"])),
+        "half minus one",
+        "exponent from one",
+    ),
+    "second axis the wrong way": (
+        "The sines of the second half of the head have the wrong sign.",
+        lambda g: _add_axes(1, -1)(g) if g["first"] == "row" else _add_axes(-1, 1)(g),
+    ),
+    "axes pair by pair": (
+        "Pairs belong to the axes in turns instead of in halves of the head.",
+        lambda inputs: _pair_by_pair(inputs),
+    ),
 }
 
 
@@ -132,19 +150,28 @@ def _half_of_table(inputs: Inputs) -> Any:
 
 
 def _continued(inputs: Inputs) -> Any:
-    d, half = head(inputs["x"]), head(inputs["x"]) // 2
-    frequencies = omegas(d, inputs["base"])
+    quarter = head(inputs["x"]) // 4
+    return _own_frequencies(inputs, lambda w: (w[:quarter], w[quarter:]))
+
+
+def _own_frequencies(inputs: Inputs, split: Callable[[Row], tuple[Row, Row]]) -> Any:
+    """Split the frequencies of the whole head between the axes."""
+    first, second = split(omegas(head(inputs["x"]), inputs["base"]))
+    half = head(inputs["x"]) // 2
+    one, two = plane(inputs, frequencies=first), plane(inputs, frequencies=second)
+    return [a[:half] + b[half:] for a, b in zip(one, two, strict=True)]
+
+
+def _pair_by_pair(inputs: Inputs) -> Any:
+    d = head(inputs["x"])
     order = (0, 1) if inputs["first"] == "row" else (1, 0)
-    found = []
-    for x, place in zip(inputs["x"], inputs["positions"], strict=True):
-        one = rotated(
-            x[:half], [exact(place[order[0]]) * w for w in frequencies[: d // 4]], inputs["layout"]
+    frequencies = omegas(d // 2, inputs["base"])
+    return [
+        rotated(
+            x, [exact(place[axis]) * w for w in frequencies for axis in order], inputs["layout"]
         )
-        two = rotated(
-            x[half:], [exact(place[order[1]]) * w for w in frequencies[d // 4 :]], inputs["layout"]
-        )
-        found.append(one + two)
-    return found
+        for x, place in zip(inputs["x"], inputs["positions"], strict=True)
+    ]
 
 
 def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
@@ -225,6 +252,14 @@ def _restarting(inputs: Inputs) -> Any:
     return mrope(inputs, frequencies=fresh)
 
 
+def _own_widths(inputs: Inputs) -> Any:
+    """Give each section the frequencies of a head as wide as the section."""
+    if inputs["interleaved_sections"]:
+        return None
+    own = [w for pairs in inputs["sections"] for w in omegas(2 * pairs, inputs["base"])]
+    return mrope(inputs, frequencies=own)
+
+
 def _axes(order: tuple[int, ...]) -> Answer:
     return lambda inputs: mrope(inputs, positions=[inputs["positions"][axis] for axis in order])
 
@@ -258,6 +293,24 @@ MROPE: dict[str, tuple[str, Answer]] = {
     "height and width exchanged": ("The last two axes are exchanged.", _axes((0, 2, 1))),
     "axes reversed": ("The axes come in reverse.", _axes((2, 1, 0))),
     "sections restart": ("Each section begins with the fastest frequency.", _restarting),
+    **wrong_powers(
+        lambda g, own: mrope(g, frequencies=own(head(g["x"]), g["base"])),
+        "exponent i over d",
+        "half minus one",
+        "exponent from one",
+    ),
+    "sections in dimensions": (
+        "Each axis has twice as many pairs, as long as there are any.",
+        lambda g: (
+            None
+            if g["interleaved_sections"]
+            else mrope(g, axes=blocks([2 * s for s in g["sections"]])[: sum(g["sections"])])
+        ),
+    ),
+    "sections of their own width": (
+        "Each section has the frequencies of a head that is as wide as the section.",
+        _own_widths,
+    ),
     "plain turns": (
         "Pair i belongs to axis i mod 3, whatever the sections.",
         lambda inputs: mrope(inputs, axes=[i % 3 for i in range(sum(inputs["sections"]))]),

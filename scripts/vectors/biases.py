@@ -78,6 +78,29 @@ SLOPES: dict[str, tuple[str, Answer]] = {
             ],
         ),
     ),
+    "odd slopes of twice as many": (
+        "Heads beyond the power of two take the second, fourth, … slope of twice as many.",
+        lambda inputs: (
+            geometric(power_below(inputs["heads"]))
+            + geometric(2 * power_below(inputs["heads"]))[1::2][
+                : inputs["heads"] - power_below(inputs["heads"])
+            ]
+        ),
+    ),
+    "slopes of the power below": (
+        "2^(−8(h+1)/n) for every head, n being the power of two below.",
+        lambda inputs: [
+            exact(2) ** (exact(-8 * (h + 1)) / power_below(inputs["heads"]))
+            for h in range(inputs["heads"])
+        ],
+    ),
+    "further slopes first": (
+        "Heads beyond the power of two come first.",
+        lambda inputs: (
+            slopes(inputs["heads"])[power_below(inputs["heads"]) :]
+            + geometric(power_below(inputs["heads"]))
+        ),
+    ),
     "slopes rounded to bfloat16": (
         "Slopes are rounded to bfloat16.",
         lambda inputs: [bfloat16(slope) for slope in slopes(inputs["heads"])],
@@ -107,9 +130,16 @@ def _of_shards(change: Any) -> Answer:
 
 
 def _of_whole(bug: tuple[str, Answer]) -> tuple[str, Answer]:
-    """Return a bug of all heads, none of a shard."""
+    """Return a bug of the slopes of all heads, of which a shard gets its part."""
     said, wrong = bug
-    return said, lambda inputs: None if "ranks" in inputs else wrong(inputs)
+
+    def part(inputs: Inputs) -> Row | None:
+        found = wrong(inputs)
+        own = inputs["heads"] // inputs.get("ranks", 1)
+        first = own * inputs.get("rank", 0)
+        return None if found is None else found[first : first + own]
+
+    return said, part
 
 
 SHARDS: dict[str, tuple[str, Answer]] = {
@@ -167,9 +197,10 @@ def bias(inputs: Inputs, **other: Any) -> Any:
     inputs = {"query_offset": 0, "causal": True} | inputs | other
     distance = inputs.get("distance", lambda query, key: -abs(key - query))
     steep = inputs.get("slopes") or slopes(inputs["heads"])
+    ahead = inputs.get("ahead", 0)
 
     def entry(slope: Number, query: int, key: int) -> Any:
-        hidden = inputs["causal"] and key > query
+        hidden = inputs["causal"] and key > query + ahead
         return HIDDEN if hidden else slope * distance(query, key)
 
     first = inputs["query_offset"]
@@ -190,6 +221,16 @@ def _own_hidden(inputs: Inputs) -> Any:
         ]
         for rows in bias(inputs)
     ]
+
+
+def _with_slopes(wrong: Answer) -> Answer:
+    """Return a bug of the slopes as one of the bias."""
+
+    def answered(inputs: Inputs) -> Any:
+        found = wrong(inputs)
+        return None if found is None else bias(inputs, slopes=found)
+
+    return answered
 
 
 KEYS_ALONE = "bias by the key alone"
@@ -260,6 +301,36 @@ BIASES: dict[str, tuple[str, Answer]] = {
         lambda inputs: (
             bias(inputs, distance=lambda q, k: 0) if inputs["query_length"] == 1 else None
         ),
+    ),
+    **{
+        name: (SLOPES[name][0], _with_slopes(SLOPES[name][1]))
+        for name in (
+            "exponent of 4",
+            "exponent two too high",
+            "first of the next power",
+            "every slope of twice as many",
+            "odd slopes of twice as many",
+            "slopes in another order",
+            "slopes of the power below",
+            "further slopes first",
+            "halving",
+        )
+    },
+    "hidden keys as 0": (
+        "Later keys have the bias 0 instead of being hidden.",
+        lambda inputs: _map_nested(lambda v: 0 if v == HIDDEN else v, bias(inputs)),
+    ),
+    "keys by queries": (
+        "Rows are keys and columns queries.",
+        lambda inputs: [[list(c) for c in zip(*rows, strict=True)] for rows in bias(inputs)],
+    ),
+    "next key visible": (
+        "A query sees the key after its own.",
+        lambda inputs: bias(inputs, ahead=1),
+    ),
+    "mask without the offset": (
+        "The offset of the queries is in the bias, but not in the mask.",
+        lambda inputs: bias(inputs, ahead=-inputs.get("query_offset", 0)),
     ),
 }
 
@@ -421,6 +492,28 @@ def _rounded_logarithm(inputs: Inputs, rounded: Any = mp.nint) -> Any:
     return _map_nested(one, inputs["relative"])
 
 
+def _logarithmic(
+    inputs: Inputs, end: bool = True, all_of_side: bool = False, divided: bool = True
+) -> Any:
+    """Return buckets by the logarithm, one part of which is wrong."""
+    both = inputs["bidirectional"]
+    side = inputs["buckets"] // (2 if both else 1)
+    small, far = side // 2, inputs["max_distance"]
+
+    def one(relative: int) -> int:
+        distance = abs(relative) if both else max(-relative, 0)
+        found = distance
+        if distance >= small:
+            ratio = mp.log(exact(distance) / small)
+            ratio /= mp.log(exact(far) / small if divided else exact(far))
+            steps = side if all_of_side else side - small
+            found = small + int(mp.floor(ratio * steps + exact("1e-30")))
+            found = min(found, side - 1) if end else found
+        return found + (side if both and relative > 0 else 0)
+
+    return _map_nested(one, inputs["relative"])
+
+
 def _own_ahead(inputs: Inputs) -> Any:
     """Count the own position among those ahead."""
     if not inputs["bidirectional"]:
@@ -429,6 +522,22 @@ def _own_ahead(inputs: Inputs) -> Any:
     return _map_nested(
         lambda r: own if r == 0 else buckets(inputs | {"relative": [r]})[0], inputs["relative"]
     )
+
+
+def _not_halved_range(inputs: Inputs) -> Any:
+    """Let each bucket of a side hold one distance, and the last of them all others."""
+    return (
+        buckets(inputs, begins=list(range(len(starts(inputs)))))
+        if inputs["bidirectional"]
+        else None
+    )
+
+
+def _both_sides(inputs: Inputs) -> Any:
+    """Take the distance without its sign in a decoder."""
+    if inputs["bidirectional"]:
+        return None
+    return buckets(inputs, relative=_map_nested(lambda r: -abs(r), inputs["relative"]))
 
 
 T5: dict[str, tuple[str, Answer]] = {
@@ -488,6 +597,26 @@ T5: dict[str, tuple[str, Answer]] = {
     "query counted from 0": (
         "The one query of a step is counted from 0, so that all keys seem to stand ahead.",
         lambda inputs: _query_from_zero(inputs),
+    ),
+    "buckets without an end": (
+        "Distances beyond max_distance go on into further buckets.",
+        lambda g: _logarithmic(g, end=False),
+    ),
+    "growing range over all buckets": (
+        "The logarithm is multiplied by all buckets of a side instead of those that grow.",
+        lambda g: _logarithmic(g, all_of_side=True),
+    ),
+    "max_distance not divided": (
+        "The logarithm is divided by that of max_distance, not of max_distance / exact.",
+        lambda g: _logarithmic(g, divided=False),
+    ),
+    "linear range not halved": (
+        "All buckets of a side but the last hold one distance, not the first half of them.",
+        _not_halved_range,
+    ),
+    "distance without its sign": (
+        "In a decoder, later keys get the buckets of earlier ones instead of the first.",
+        _both_sides,
     ),
 }
 
@@ -555,17 +684,17 @@ def t5_suite() -> Suite:
     return suite
 
 
-def log_bucket(relative: int, inputs: Inputs, rounded: Any = mp.ceil) -> int:
+def log_bucket(relative: int, inputs: Inputs, rounded: Any = mp.ceil, capped: bool = True) -> int:
     """Return the signed bucket of a relative position, by DeBERTa's rule."""
     middle, end = inputs["buckets"] // 2, inputs["max_distance"]
     distance = abs(relative)
     found = distance
     if distance > middle:
-        steps = _steps(distance, middle, end) if rounded is mp.ceil else None
+        steps = _steps(distance, middle, end) if rounded is mp.ceil and capped else None
         if steps is None:
             ratio = mp.log(exact(distance) / middle) / mp.log(exact(end - 1) / middle)
             steps = int(rounded(ratio * (middle - 1)))
-        found = middle + min(steps, middle)
+        found = middle + (min(steps, middle) if capped else steps)
     return found if relative >= 0 else -found
 
 
@@ -581,8 +710,8 @@ def deberta(inputs: Inputs, **other: Any) -> Any:
     """Return the row of each relative position, or its bucket, parts computed otherwise."""
     inputs = inputs | other
     if "buckets" in inputs:
-        rounded = inputs.get("rounded", mp.ceil)
-        return _map_nested(lambda r: log_bucket(r, inputs, rounded), inputs["relative"])
+        how = {key: inputs[key] for key in ("rounded", "capped") if key in inputs}
+        return _map_nested(lambda r: log_bucket(r, inputs, **how), inputs["relative"])
     far, shift = inputs["max_distance"], inputs.get("shift", inputs["max_distance"])
     last = inputs.get("last", 2 * far - 1)
     return _map_nested(lambda r: min(max(shift - r, 0), last), inputs["relative"])
@@ -601,6 +730,14 @@ DEBERTA: dict[str, tuple[str, Answer]] = {
     "rounded to nearest": (
         "The logarithm is rounded to the nearest bucket instead of up.",
         lambda g: deberta(g, rounded=mp.nint) if "buckets" in g else None,
+    ),
+    "buckets without an end": (
+        "Distances beyond max_distance go on into further buckets.",
+        lambda g: deberta(g, capped=False) if "buckets" in g else None,
+    ),
+    "logarithm of max_distance": (
+        "The logarithm is divided by that of max_distance / m, not of (max_distance − 1) / m.",
+        lambda g: deberta(g, max_distance=g["max_distance"] + 1) if "buckets" in g else None,
     ),
     "a row more": (
         "The last row is 2 · max_distance instead of one less.",
@@ -638,7 +775,8 @@ def deberta_suite() -> Suite:
         "DeBERTa's relative positions, key − query. Without buckets: the row δ = query − key +"
         " max_distance, clipped, of a table of 2 · max_distance rows. With buckets: the bucket of"
         " version 2, with the sign of key − query; a distance up to m = buckets/2 is its own, and"
-        " one beyond falls into m + ⌈(m − 1) · log(distance/m) / log((max_distance − 1)/m)⌉.",
+        " one beyond falls into m + ⌈(m − 1) · log(distance/m) / log((max_distance − 1)/m)⌉, or"
+        " into 2m if that is less.",
         "An integer for each relative position, in its shape.",
         deberta,
         DEBERTA,

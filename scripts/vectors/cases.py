@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ VERSION = 1
 LICENSE = "MIT, Copyright (c) 2026 The posenc authors"
 WITHDRAWN = "withdrawn"
 CONTRACTS = ("float64", "float32 angle", "bfloat16 result")
+ALL_DECIMALS = 300
 Tolerance = dict[str, dict[str, float]]
 Answer = Callable[[dict[str, Any]], Any]
 
@@ -127,7 +129,7 @@ class Suite:
             name: rounded_to_float64(answer(inputs)) for name, (_, answer) in self.bugs.items()
         }
         kept = {
-            name: shortened(one)
+            name: shortened(one, decimals_that_tell(expected, one, tolerance))
             for name, one in wrong.items()
             if one is not None
             and differs(expected, one, tolerance)
@@ -196,6 +198,13 @@ def without_blind_contracts(expected: Any, tolerance: Tolerance) -> Tolerance:
         for name, allowed in tolerance.items()
         if any(size > allowed["absolute"] + allowed["relative"] * size for size in sizes)
     }
+
+
+def decimals_that_tell(expected: Any, answer: Any, tolerance: Tolerance) -> int:
+    """Return how many decimals recognise a wrong answer, whose numbers may be off in float32."""
+    allowed = tolerance.get("float32 angle", {"absolute": 0.0})["absolute"]
+    unit = min(allowed / 4, distance(expected, answer) / 50)
+    return max(0, math.ceil(-math.log10(unit))) if unit > 1e-12 else ALL_DECIMALS
 
 
 def differs(expected: Any, answer: Any, tolerance: Tolerance) -> bool:

@@ -187,6 +187,39 @@ def _promised_length(found: Inputs, inputs: Inputs) -> Inputs | None:
     return {"trained_length": promised} if promised else None
 
 
+def _nested_share(inputs: Inputs) -> Any:
+    """Do not look for the share of dimensions that rotate inside of the rule."""
+    config, entries = inputs["config"], settings(inputs["config"])
+    place = "rope_parameters" if config.get("rope_parameters") else "rope_scaling"
+    kept = {key: value for key, value in entries.items() if key not in SHARES}
+    return expected_answer(inputs | {"config": config | {place: kept}})
+
+
+def _width(key: str) -> Answer:
+    """Return a bug of the width of heads with a part that does not rotate."""
+
+    def wrong(inputs: Inputs) -> Any:
+        config = inputs["config"]
+        if "qk_rope_head_dim" not in config:
+            return None
+        return expected_answer(inputs, d=config["qk_rope_head_dim"] + config.get(key, 0))
+
+    return wrong
+
+
+def _head_of_model(inputs: Inputs) -> Any:
+    if "qk_rope_head_dim" not in inputs["config"]:
+        return None
+    config = inputs["config"]
+    return expected_answer(inputs, d=config["hidden_size"] // config["num_attention_heads"])
+
+
+def _factor_of_lengths(found: Inputs, inputs: Inputs) -> Inputs | None:
+    """Compute the factor from the lengths, though it is given."""
+    promised = inputs["config"].get("max_position_embeddings")
+    return {"factor": exact(promised) / found["trained_length"]} if promised else None
+
+
 def _limits_exchanged(inputs: Inputs) -> Any:
     """Read each limit under the name of the other."""
     names = {"beta_fast": "beta_slow", "low_freq_factor": "high_freq_factor"}
@@ -227,6 +260,26 @@ OF_FREQUENCIES = (
     "ratio of lengths alone",
     "one token too many",
     "one token too few",
+    "ramp ended at the last pair",
+    "both ends rounded down",
+    "blend by wavelengths",
+    "wavelengths blended",
+    "powers of two",
+    "temperature of long sequences alone",
+    "mscale and mscale_all_dim exchanged",
+    "mscale_all_dim ignored",
+    "temperature by the decimal logarithm",
+    "temperature without the root",
+    "factor applied twice",
+    "short and long factors exchanged",
+    "exponent from one",
+    "half minus one",
+    "wavelengths",
+    "ends rounded inwards",
+    "blend not clipped",
+    "slow pairs kept",
+    "stretch without its power",
+    "temperature by the extended length",
     "frequencies reversed",
     "frequencies rounded to bfloat16",
     "exponent i over d",
@@ -318,6 +371,39 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "Dynamic NTK scales by the factor at every length.",
         _bug_of_rules(lambda found, inputs: {"rule": "ntk"}, "dynamic"),
     ),
+    "rotary_pct ignored": (
+        "A quarter of each head rotates, as in GPT-NeoX, whatever rotary_pct says.",
+        lambda inputs: (
+            expected_answer(inputs | {"config": inputs["config"] | {"rotary_pct": 0.25}})
+            if "rotary_pct" in inputs["config"]
+            else None
+        ),
+    ),
+    "trained length multiplied": (
+        "The trained length is multiplied by the factor before it is used.",
+        _bug_of_rules(
+            lambda found, inputs: {"trained_length": found["trained_length"] * found["factor"]},
+            "dynamic",
+            "yarn",
+            "llama3",
+        ),
+    ),
+    "partial_rotary_factor sought outside": (
+        "A share inside rope_parameters is not found, and the whole head rotates.",
+        _nested_share,
+    ),
+    "width with the part that stands still": (
+        "The width is qk_nope_head_dim + qk_rope_head_dim.",
+        _width("qk_nope_head_dim"),
+    ),
+    "qk_rope_head_dim ignored": (
+        "The width of a head is hidden_size / num_attention_heads.",
+        _head_of_model,
+    ),
+    "factor of the lengths": (
+        "The factor is max_position_embeddings divided by the trained length, whatever is given.",
+        _bug_of_rules(_factor_of_lengths, "yarn", "llama3"),
+    ),
 }
 
 
@@ -382,6 +468,17 @@ def _all_rotate(config: Inputs) -> Inputs | None:
     return config | {"no_rope_layers": [1] * config["num_hidden_layers"]}
 
 
+def _moved_layers(inputs: Inputs, by: int) -> Any:
+    found = expected_answer(inputs)["layers"]
+    return {"layers": found[by:] + found[:by]}
+
+
+def _with_local_base(config: Inputs, base: Callable[[Inputs], Any]) -> Inputs | None:
+    """Return a configuration whose layers with a window have another base."""
+    given = {key: base(config) for key in LOCAL_BASES if key in config}
+    return config | given if given else None
+
+
 LAYER_BUGS: dict[str, tuple[str, Answer]] = {
     "one rule for all layers": (
         "The frequencies of layers that attend to all are returned for every layer.",
@@ -410,6 +507,26 @@ LAYER_BUGS: dict[str, tuple[str, Answer]] = {
     "layers counted from the end": (
         "The layer that attends to all is sought at the other end of each group.",
         _layers(_last_of_each),
+    ),
+    "layers one further": (
+        "Each layer has the settings of the one before it.",
+        lambda inputs: _moved_layers(inputs, -1),
+    ),
+    "layers one back": (
+        "Each layer has the settings of the one after it.",
+        lambda inputs: _moved_layers(inputs, 1),
+    ),
+    "base of the window ignored": (
+        "The base of layers with a window is 10000, whatever is given.",
+        _layers(lambda config: _with_local_base(config, lambda c: 10000)),
+    ),
+    "base of the window sought in rope_theta": (
+        "Layers with a window have the base of those that attend to all.",
+        _layers(
+            lambda config: _with_local_base(
+                config, lambda c: c.get("global_rope_theta", c.get("rope_theta"))
+            )
+        ),
     ),
     "all layers rotate": ("Layers that should not rotate do.", _layers(_all_rotate)),
 }
@@ -532,6 +649,7 @@ def config_suite() -> Suite:
     _add_lengths(suite)
     _add_layers(suite)
     _add_softmax(suite)
+    _add_nested(suite)
     _add_refused(suite)
     return suite
 
@@ -608,6 +726,22 @@ def _add_softmax(suite: Suite) -> None:
     for one, every in ((1.0, 1.0), (0.707, 0.707), (1.0, 0.707)):
         config = plain | {"rope_scaling": yarn | {"mscale": one, "mscale_all_dim": every}}
         suite.add("softmax", {"config": config}, "softmax factor")
+
+
+def _add_nested(suite: Suite) -> None:
+    """Add shares inside the rule, and layers with a window and a base of their own."""
+    plain: Inputs = {"hidden_size": 128, "num_attention_heads": 4, "head_dim": 32}
+    plain |= {"max_position_embeddings": 8192}
+    for share, rule in ((0.25, "default"), (0.5, "linear")):
+        inner: Inputs = {"rope_type": rule, "rope_theta": 10000, SHARES[0]: share}
+        inner |= {"factor": 4.0} if rule == "linear" else {}
+        config = plain | {"model_type": "llama", "rope_parameters": inner}
+        suite.add("nested", {"config": config}, "partial", "new spelling")
+    types = [SLIDING, SLIDING, FULL]
+    gemma = plain | {"model_type": "gemma3_text", "sliding_window": 512, "layer_types": types}
+    gemma |= {"num_hidden_layers": len(types), "rope_theta": 1e6, "rope_local_base_freq": 20000}
+    suite.add("layers", {"config": gemma}, "layers", "base")
+    suite.add("layers", {"config": gemma | {"layer_types": types[::-1]}}, "layers", "base")
 
 
 def _scaled_entries() -> list[tuple[Inputs, int, str]]:

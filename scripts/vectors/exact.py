@@ -40,13 +40,15 @@ def nearest(value: Number) -> float:
     return number + 0.0
 
 
-def shortened(value: Any) -> Any:
+def shortened(value: Any, decimals: int) -> Any:
     """Return a structure with every number rounded to a few digits, enough to recognise it."""
     if isinstance(value, dict):
-        return {key: shortened(inner) for key, inner in value.items()}
+        return {key: shortened(inner, decimals) for key, inner in value.items()}
     if isinstance(value, list):
-        return [shortened(inner) for inner in value]
-    return float(f"{value:.{SIGNIFICANT}g}") if isinstance(value, float) else value
+        return [shortened(inner, decimals) for inner in value]
+    if not isinstance(value, float):
+        return value
+    return round(float(f"{value:.{SIGNIFICANT}g}"), decimals) + 0.0
 
 
 def leaves(value: Any) -> Iterator[Any]:

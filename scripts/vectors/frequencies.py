@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import Number, Row, bfloat16, exact, float16, mp
-from scripts.vectors.rotation import omegas
+from scripts.vectors.rotation import POWERS, omegas
 
 Inputs = dict[str, Any]
 
@@ -27,24 +27,31 @@ def answer(frequencies: Row, factor: Number = 1) -> Inputs:
     return {"frequencies": frequencies, "attention_factor": exact(factor)}
 
 
+def of_base(g: Inputs, base: Number | None = None) -> Row:
+    """Return the frequencies of a base, that of the input if none is given."""
+    base = exact(g["base"] if base is None else base)
+    power = g.get("power", lambda i, d: exact(-2 * i) / d)
+    return [base ** power(i, g["d"]) for i in range(g["d"] // 2)]
+
+
 def default(g: Inputs) -> Inputs:
     """Return base^(−2i/d)."""
-    return answer(omegas(g["d"], g["base"]))
+    return answer(of_base(g))
 
 
 def linear(g: Inputs) -> Inputs:
     """Return every frequency divided by the factor."""
-    return answer([w / exact(g["factor"]) for w in omegas(g["d"], g["base"])])
+    return answer([w / exact(g["factor"]) for w in of_base(g)])
 
 
-def larger_base(d: int, base: Number, factor: Number) -> Inputs:
+def larger_base(g: Inputs, factor: Number) -> Inputs:
     """Return the frequencies of base · factor^(d/(d−2))."""
-    return answer(omegas(d, exact(base) * exact(factor) ** (exact(d) / (d - 2))))
+    return answer(of_base(g, exact(g["base"]) * exact(factor) ** (exact(g["d"]) / (g["d"] - 2))))
 
 
 def ntk(g: Inputs) -> Inputs:
     """Return the frequencies of a larger base."""
-    return larger_base(g["d"], g["base"], g["factor"])
+    return larger_base(g, g["factor"])
 
 
 def stretch(g: Inputs, length: Number) -> Number:
@@ -56,7 +63,7 @@ def stretch(g: Inputs, length: Number) -> Number:
 def dynamic(g: Inputs) -> Inputs:
     """Return those of a base that grows with the length beyond the trained one."""
     length = max(g["length"], g["trained_length"])
-    return larger_base(g["d"], g["base"], stretch(g, length))
+    return larger_base(g, stretch(g, length))
 
 
 def pair_of(g: Inputs, turns: Number) -> Number:
@@ -84,27 +91,30 @@ def yarn_kept(g: Inputs) -> Row:
     """Return how much of each frequency is kept."""
     pairs = range(g["d"] // 2)
     fast, slow = g.get("fast", 32), g.get("slow", 1)
+    clip = g.get("clip", clip_to_unit)
     if g.get("ramp", "pairs") == "turns":
-        often = [g["trained_length"] * w / (2 * mp.pi) for w in omegas(g["d"], g["base"])]
-        return [clip_to_unit((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
+        often = [g["trained_length"] * w / (2 * mp.pi) for w in of_base(g)]
+        return [clip((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
     first, last = pair_of(g, fast), pair_of(g, slow)
     if g.get("truncate", True):
-        first, last = mp.floor(first), mp.ceil(last)
-    first, last = max(first, exact(0)), min(last, exact(g["d"] - 1))
+        down, up = g.get("rounded", (mp.floor, mp.ceil))
+        first, last = down(first), up(last)
+    first = max(first, exact(g.get("bottom", 0)))
+    last = min(last, exact(g.get("top", g["d"] - 1)))
     if first == last:
         last += exact("0.001")
-    return [1 - clip_to_unit((i - first) / (last - first)) for i in pairs]
+    return [1 - clip((i - first) / (last - first)) for i in pairs]
 
 
 def yarn(g: Inputs) -> Inputs:
     """Return frequencies kept in fast pairs and divided in slow ones."""
-    omega = omegas(g["d"], g["base"])
+    omega = of_base(g)
     return answer(blend_frequencies(omega, yarn_kept(g), exact(g["factor"])), yarn_factor(g))
 
 
 def llama3(g: Inputs) -> Inputs:
     """Return frequencies kept, divided or blended, by wavelength."""
-    omega, length = omegas(g["d"], g["base"]), exact(g["trained_length"])
+    omega, length = of_base(g), exact(g["trained_length"])
     low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
     kept = []
     for w in omega:
@@ -128,7 +138,7 @@ def longrope_factor(g: Inputs) -> Number:
 def longrope(g: Inputs) -> Inputs:
     """Return frequencies divided pair by pair."""
     divisors = g["long"] if g["length"] > g["trained_length"] else g["short"]
-    omega = omegas(g["d"], g["base"])
+    omega = of_base(g)
     divided = [w / exact(s) for w, s in zip(omega, divisors, strict=True)]
     return answer(divided, longrope_factor(g))
 
@@ -136,9 +146,7 @@ def longrope(g: Inputs) -> Inputs:
 def proportional(g: Inputs) -> Inputs:
     """Return the fastest frequencies, and 0 for the others."""
     turning, factor = g["rotary_d"] // 2, exact(g.get("factor", 1))
-    return answer(
-        [w / factor if i < turning else exact(0) for i, w in enumerate(omegas(g["d"], g["base"]))]
-    )
+    return answer([w / factor if i < turning else exact(0) for i, w in enumerate(of_base(g))])
 
 
 RULES: dict[str, Callable[[Inputs], Inputs]] = {
@@ -173,10 +181,6 @@ def _with_frequencies(g: Inputs, frequencies: Row) -> Inputs:
 def _factor(g: Inputs, factor: Number) -> Inputs:
     """Return the right frequencies with another attention factor."""
     return answer(RULES[g["rule"]](g)["frequencies"], factor)
-
-
-def _powers(g: Inputs, power: Callable[[int], Number]) -> Row:
-    return [exact(g["base"]) ** power(i) for i in range(g["d"] // 2)]
 
 
 def _reversed_ramp(g: Inputs) -> Inputs:
@@ -263,6 +267,30 @@ def _without_still_pairs(g: Inputs) -> Inputs | None:
     return _with_frequencies(g, [w for w in found if w])
 
 
+def _unclipped(g: Inputs) -> Inputs | None:
+    """Let the blend go on beyond its ends."""
+    if g["rule"] == "yarn":
+        return yarn(g | {"clip": lambda value: value})
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    if low == high:
+        return None
+    often = [g["trained_length"] * w / (2 * mp.pi) for w in of_base(g)]
+    return _blended(g, [(r - low) / (high - low) for r in often])
+
+
+def _slow_kept(g: Inputs) -> Inputs:
+    """Keep the slow pairs, too, so that only those between the limits are scaled."""
+    low = exact(g.get("low", 1))
+    slow = [g["trained_length"] * w < 2 * mp.pi * low for w in of_base(g)]
+    found = llama3(g)["frequencies"]
+    return answer([w if one else f for w, f, one in zip(of_base(g), found, slow, strict=True)])
+
+
+def _still_in_front(g: Inputs) -> Inputs:
+    still, omega = (g["d"] - g["rotary_d"]) // 2, linear({"factor": 1} | g)["frequencies"]
+    return answer([w if i >= still else exact(0) for i, w in enumerate(omega)])
+
+
 def _early(g: Inputs) -> Inputs | None:
     """Take the long divisors at exactly the trained length."""
     at_edge = g["length"] == g["trained_length"]
@@ -277,7 +305,7 @@ def _divided_by_length(g: Inputs, which: str) -> Inputs:
 def _below(g: Inputs) -> Inputs | None:
     """Scale below the trained length, too."""
     often = stretch(g, g["length"])
-    return larger_base(g["d"], g["base"], often) if often > 0 else None
+    return larger_base(g, often) if often > 0 else None
 
 
 def _exchanged(g: Inputs) -> Inputs:
@@ -329,6 +357,79 @@ def _binary_temperature(g: Inputs) -> Inputs | None:
     if {"attention_factor", "mscale", "mscale_all_dim"} & g.keys():
         return None
     return _factor(g, 1 + mp.log(exact(g["factor"]), 2) / 10)
+
+
+def _blend_by_wavelengths(g: Inputs) -> Inputs | None:
+    """Blend linearly in the wavelength instead of the turns."""
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    if not low < high or not low:
+        return None
+    longest, shortest = g["trained_length"] / low, g["trained_length"] / high
+    waves = [2 * mp.pi / w for w in omegas(g["d"], g["base"])]
+    return _blended(g, [clip_to_unit((longest - v) / (longest - shortest)) for v in waves])
+
+
+def _blended_wavelengths(g: Inputs) -> Inputs:
+    """Blend the wavelengths instead of the frequencies."""
+    omega, factor = omegas(g["d"], g["base"]), exact(g["factor"])
+    kept = [
+        (f * factor / w - 1) / (factor - 1)
+        for w, f in zip(omega, llama3(g)["frequencies"], strict=True)
+    ]
+    return _with_frequencies(
+        g, [w / (k + (1 - k) * factor) for w, k in zip(omega, kept, strict=True)]
+    )
+
+
+def _qwen(g: Inputs) -> Inputs | None:
+    """Stretch by one less than a power of two, as the first Qwen does, whatever the factor."""
+    if g["length"] <= g["trained_length"]:
+        return None
+    steps = mp.ceil(mp.log(exact(g["length"]) / g["trained_length"], 2) + 1 - exact("1e-30"))
+    return larger_base(g, exact(2) ** steps - 1)
+
+
+def _temperature_of_long(g: Inputs) -> Inputs | None:
+    """Leave the attention factor out up to the trained length."""
+    fixed = g.get("attention_factor") is not None
+    return None if fixed or g["length"] > g["trained_length"] else _factor(g, 1)
+
+
+def _scales(change: Callable[[Number, Number], Number]) -> Callable[[Inputs], Inputs | None]:
+    """Return a bug of mscale and mscale_all_dim, where both are given."""
+
+    def wrong(g: Inputs) -> Inputs | None:
+        if not (g.get("mscale") and g.get("mscale_all_dim")):
+            return None
+        return _factor(
+            g, change(*(temperature(g["factor"], g[k]) for k in ("mscale", "mscale_all_dim")))
+        )
+
+    return wrong
+
+
+def _own_temperature(change: Callable[[Inputs], Number]) -> Callable[[Inputs], Inputs | None]:
+    """Return a bug of the attention factor, where a rule computes it from the factor alone."""
+
+    def wrong(g: Inputs) -> Inputs | None:
+        given = {"attention_factor", "mscale", "mscale_all_dim"} & g.keys()
+        return None if given else _factor(g, change(g))
+
+    return wrong
+
+
+def _extended_temperature(g: Inputs) -> Number:
+    factor = exact(g["factor"])
+    return mp.sqrt(1 + mp.log(factor) / mp.log(factor * g["trained_length"]))
+
+
+def _factor_twice(g: Inputs) -> Inputs:
+    twice = RULES[g["rule"]](g | {"factor": exact(g.get("factor", 1)) ** 2})
+    return _with_frequencies(g, twice["frequencies"])
+
+
+def _divisors_exchanged(g: Inputs) -> Inputs:
+    return longrope(g | {"short": g["long"], "long": g["short"]})
 
 
 def _longrope_temperature(g: Inputs) -> Inputs | None:
@@ -388,29 +489,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
             ),
         ),
     ),
-    "exponent i over d": (
-        "The exponent is i/d instead of 2i/d.",
-        bug_of_rules("default", lambda g: answer(_powers(g, lambda i: exact(-i) / g["d"]))),
-    ),
-    "half minus one": (
-        "The exponent is i/(d/2 − 1) instead of 2i/d.",
-        bug_of_rules(
-            "default",
-            lambda g: (
-                answer(_powers(g, lambda i: exact(-i) / (g["d"] // 2 - 1))) if g["d"] > 2 else None
-            ),
-        ),
-    ),
-    "exponent from one": (
-        "Pairs are counted from 1.",
-        bug_of_rules(
-            "default", lambda g: answer(_powers(g, lambda i: exact(-2 * (i + 1)) / g["d"]))
-        ),
-    ),
-    "wavelengths": (
-        "The wavelength divided by 2π is returned: base^(+2i/d).",
-        bug_of_rules("default", lambda g: answer(_powers(g, lambda i: exact(2 * i) / g["d"]))),
-    ),
+    **{
+        name: (said, bug_of_rules(ALL, _with_arguments(power=power)))
+        for name, (said, power) in POWERS.items()
+    },
     "base ignored": (
         "The base is 10000, whatever was given.",
         bug_of_rules(ALL, _with_arguments(base=10000)),
@@ -468,9 +550,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The base grows with length/trained, and the factor is ignored.",
         bug_of_rules(
             "dynamic",
-            lambda g: larger_base(
-                g["d"], g["base"], max(exact(g["length"]) / g["trained_length"], exact(1))
-            ),
+            lambda g: larger_base(g, max(exact(g["length"]) / g["trained_length"], exact(1))),
         ),
     ),
     "factor times ratio": (
@@ -478,8 +558,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
         bug_of_rules(
             "dynamic",
             lambda g: larger_base(
-                g["d"],
-                g["base"],
+                g,
                 (
                     exact(g["factor"]) * g["length"] / g["trained_length"]
                     if g["length"] > g["trained_length"]
@@ -635,6 +714,95 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The length is taken one too low.",
         bug_of_rules(("dynamic", "longrope"), _one_shorter),
     ),
+    "ramp ended at the last pair": (
+        "The upper end of the ramp is at most d/2 − 1, the last pair, instead of d − 1.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"top": g["d"] // 2 - 1})),
+    ),
+    "ramp begun before the first pair": (
+        "The lower end of the ramp is not raised to 0.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"bottom": -g["d"]})),
+    ),
+    "both ends rounded down": (
+        "The upper end of the ramp is rounded down instead of up.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"rounded": (mp.floor, mp.floor)})),
+    ),
+    "ends rounded inwards": (
+        "The lower end of the ramp is rounded up, and the upper one down.",
+        bug_of_rules("yarn", lambda g: yarn(g | {"rounded": (mp.ceil, mp.floor)})),
+    ),
+    "blend not clipped": (
+        "The blend goes on beyond its ends, below 0 and above 1.",
+        bug_of_rules(("yarn", "llama3"), _unclipped),
+    ),
+    "slow pairs kept": (
+        "Pairs that turn more slowly than the lower limit are not divided.",
+        bug_of_rules("llama3", _slow_kept),
+    ),
+    "temperature by the extended length": (
+        "The logarithm of the extended length stands in place of that of the trained one.",
+        bug_of_rules("longrope", _own_temperature(_extended_temperature)),
+    ),
+    "still pairs in front": (
+        "The pairs that stand still come first.",
+        bug_of_rules("proportional", _still_in_front),
+    ),
+    "pairs counted in dimensions": (
+        "As many pairs rotate as dimensions should.",
+        bug_of_rules("proportional", lambda g: proportional(g | {"rotary_d": 2 * g["rotary_d"]})),
+    ),
+    "stretch without its power": (
+        "The base is multiplied by the stretch, without the exponent d/(d−2).",
+        bug_of_rules(
+            "dynamic",
+            lambda g: answer(
+                of_base(g, g["base"] * stretch(g, exact(max(g["length"], g["trained_length"]))))
+            ),
+        ),
+    ),
+    "blend by wavelengths": (
+        "The blend is linear in the wavelength instead of the turns.",
+        bug_of_rules("llama3", _blend_by_wavelengths),
+    ),
+    "wavelengths blended": (
+        "Wavelengths are blended instead of frequencies.",
+        bug_of_rules("llama3", _blended_wavelengths),
+    ),
+    "powers of two": (
+        "The base grows by 2^⌈log2(length/trained) + 1⌉ − 1, as in the first Qwen.",
+        bug_of_rules("dynamic", _qwen),
+    ),
+    "temperature of long sequences alone": (
+        "Up to the trained length the attention factor is 1.",
+        bug_of_rules("longrope", _temperature_of_long),
+    ),
+    "mscale and mscale_all_dim exchanged": (
+        "Each is read under the name of the other.",
+        bug_of_rules("yarn", _scales(lambda one, every: every / one)),
+    ),
+    "mscale_all_dim ignored": (
+        "The attention factor is the numerator alone.",
+        bug_of_rules("yarn", _scales(lambda one, every: one)),
+    ),
+    "temperature by the decimal logarithm": (
+        "The attention factor is computed with log10 instead of the natural logarithm.",
+        bug_of_rules("yarn", _own_temperature(lambda g: 1 + mp.log10(exact(g["factor"])) / 10)),
+    ),
+    "temperature without the tenth": (
+        "The attention factor is 1 + ln(factor).",
+        bug_of_rules("yarn", _own_temperature(lambda g: 1 + mp.log(exact(g["factor"])))),
+    ),
+    "temperature without the root": (
+        "The attention factor is 1 + ln(factor) / ln(trained), without the square root.",
+        bug_of_rules("longrope", _own_temperature(lambda g: longrope_factor(g) ** 2)),
+    ),
+    "factor applied twice": (
+        "Frequencies are scaled twice, by the square of the factor.",
+        bug_of_rules(("linear", "ntk", "yarn", "llama3", "proportional"), _factor_twice),
+    ),
+    "short and long factors exchanged": (
+        "The long divisors hold up to the trained length, and the short ones beyond.",
+        bug_of_rules("longrope", _divisors_exchanged),
+    ),
 }
 
 DEEPSEEK = "mscale alone counts"
@@ -700,6 +868,9 @@ def frequencies_suite() -> Suite:
             for base in (10000, 1e6):
                 inputs = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
                 add("proportional", {"rule": "proportional"} | inputs, "partial")
+    for d, trained in ((8, 131072), (16, 131072), (8, 128), (16, 96)):
+        ends: Inputs = {"rule": "yarn", "d": d, "factor": 4, "trained_length": trained}
+        add("yarn-ends", ends | {"base": 10000, "ramp": "pairs"}, "limits", "edge")
     _add_refused(suite)
     return suite
 

@@ -25,12 +25,14 @@ def hat(distance: Number, sharp: Number) -> Number:
 
 def weights(old: int, new: int, how: Inputs) -> list[Row]:
     """Return the weight of each old place in each new one."""
-    step = exact(old) / new
+    step = exact(old) / (new + exact(how.get("more", 0)))
     kernel = {"cubic": cubic, "linear": hat}[how["kernel"]]
     sharp = exact(how.get("sharp", -0.5 if how["antialias"] else -0.75))
     rows = []
     for place in range(new):
         at = (place + exact("0.5")) * step - exact("0.5")
+        if how.get("edges"):
+            at = place * step
         if how["corners"]:
             at = exact(place) * (old - 1) / max(new - 1, 1)
         row = [exact(0)] * old
@@ -41,6 +43,8 @@ def weights(old: int, new: int, how: Inputs) -> list[Row]:
         else:
             lower = int(mp.floor(at))
             for near in range(lower - 1, lower + 3):
+                if how.get("zeros") and not 0 <= near < old:
+                    continue
                 row[min(max(near, 0), old - 1)] += kernel(at - near, sharp)
         rows.append(row)
     return rows
@@ -118,6 +122,18 @@ GRIDS: dict[str, tuple[str, Answer]] = {
         ),
     ),
     "height and width exchanged": ("The new sizes are read as width and height.", _axes_exchanged),
+    "a tenth added to the sizes": (
+        "The step is that of sizes that are 0.1 larger, as in DINOv2.",
+        lambda g: None if g["corners"] else resized(g, more="0.1"),
+    ),
+    "edges aligned": (
+        "Place i is read at i · step, without the half that aligns the centres of cells.",
+        lambda g: None if g["corners"] or g["antialias"] else resized(g, edges=True),
+    ),
+    "zeros beyond the ends": (
+        "Places beyond the ends count as 0 instead of as the last.",
+        lambda g: None if g["antialias"] else resized(g, zeros=True),
+    ),
     "nearest place": ("The nearest old row is taken, not a mixture.", _nearest),
 }
 
@@ -166,16 +182,23 @@ def places(inputs: Inputs, **other: Any) -> Any:
         frames, height, width = part
         times = [how.get("time", _time)(f, how["intervals"], start) for f in range(frames)]
         own = [
-            [time, start + row, start + column]
+            [time, how.get("sides", start) + row, how.get("sides", start) + column]
             for time in times
-            for row in range(height)
-            for column in range(width)
+            for row, column in _patches(height, width, how.get("by_columns", False))
         ]
         found += [[start, *place[1:]] if how.get("still") else place for place in own]
         after = {"largest": max(map(max, own)) + 1, "sides": start + max(height, width)}
+        after |= {"frames": times[-1] + 1}
         after |= {"tokens": start + len(own), "one": start + 1}
         start = after[how["after"]]
     return found
+
+
+def _patches(height: int, width: int, by_columns: bool) -> list[tuple[int, int]]:
+    """Return the row and the column of each patch of a frame."""
+    if by_columns:
+        return [(row, column) for column in range(width) for row in range(height)]
+    return [divmod(n, width) for n in range(height * width)]
 
 
 def _time(frame: int, interval: Number, start: int) -> int:
@@ -229,6 +252,34 @@ MEDIA: dict[str, tuple[str, Answer]] = {
     ),
     "height and width exchanged": ("The last two axes are exchanged.", _order(0, 2, 1)),
     "time last": ("The axes come as height, width and time.", _order(1, 2, 0)),
+    "text after the last frame": (
+        "Text after a video begins one after its last time, whatever its sides.",
+        lambda g: places(g, after="frames"),
+    ),
+    "times rounded to nearest": (
+        "Times are rounded to the nearest integer instead of down.",
+        lambda g: places(
+            g, time=lambda f, interval, start: start + int(mp.nint(f * exact(interval)))
+        ),
+    ),
+    "times rounded up": (
+        "Times are rounded up instead of down.",
+        lambda g: places(
+            g, time=lambda f, interval, start: start + int(mp.ceil(f * exact(interval)))
+        ),
+    ),
+    "interval as an integer": (
+        "The interval loses its fraction.",
+        lambda g: places(g, intervals=int(g.get("intervals", 1))),
+    ),
+    "patches by columns": (
+        "The patches of a frame come column by column.",
+        lambda g: places(g, by_columns=True),
+    ),
+    "sides from zero": (
+        "Height and width are counted from 0 in each image, time from where it starts.",
+        lambda g: places(g, sides=0),
+    ),
     "image from zero": (
         "Images are counted from 0, not from where they start.",
         lambda g: _from_zero(g),

@@ -32,6 +32,17 @@ def _sides_exchanged(inputs: Inputs) -> Any:
     return rectangle(inputs, height=inputs["width"], width=inputs["height"])
 
 
+def _renumbered(found: Any, inputs: Inputs) -> Any:
+    """Return the pairs of patches that are numbered column by column, in that order."""
+    height, width = inputs["height"], inputs["width"]
+    order = [row * width + column for column in range(width) for row in range(height)]
+    return [[found[q][k] for k in order] for q in order]
+
+
+def _moved(inputs: Inputs, by: int) -> Any:
+    return [[n + by for n in row] for row in rectangle(inputs)]
+
+
 RECTANGLES: dict[str, tuple[str, Answer]] = {
     "height and width exchanged": ("The sides are exchanged.", _sides_exchanged),
     "factor of the height": (
@@ -41,6 +52,27 @@ RECTANGLES: dict[str, tuple[str, Answer]] = {
     "key minus query": (
         "The index numbers the relative positions in reverse.",
         lambda g: rectangle(g, order=-1),
+    ),
+    "not shifted": (
+        "The index is not shifted to begin at 0.",
+        lambda g: _moved(g, (1 - g["height"]) * (2 * g["width"] - 1) + 1 - g["width"]),
+    ),
+    "from one": ("The index begins at 1.", lambda g: _moved(g, 1)),
+    "factor of the width": (
+        "Rows of the table are numbered as far apart as the window is wide.",
+        lambda g: rectangle(g, wide=g["width"]),
+    ),
+    "factor of 2 · width": (
+        "Rows of the table are numbered 2 · width apart instead of 2 · width − 1.",
+        lambda g: rectangle(g, wide=2 * g["width"]),
+    ),
+    "columns first": (
+        "Columns are multiplied by 2 · height − 1, and rows are added.",
+        lambda g: _renumbered(_sides_exchanged(g), {"height": g["width"], "width": g["height"]}),
+    ),
+    "patches numbered by columns": (
+        "Patches are numbered column by column.",
+        lambda g: _renumbered(rectangle(g), g),
     ),
     "square of the height": (
         "The window is taken for a square of its height.",
@@ -84,6 +116,14 @@ SWIN: dict[str, tuple[str, Answer]] = {
         lambda inputs: window(inputs, order=-1),
     ),
     "columns first": ("Rows and columns are exchanged.", _columns_first),
+    "rows one too far": (
+        "Rows are shifted by M instead of M − 1.",
+        lambda inputs: [[n + 2 * inputs["window"] - 1 for n in row] for row in window(inputs)],
+    ),
+    "both one too far": (
+        "Rows and columns are shifted by M instead of M − 1.",
+        lambda inputs: [[n + 2 * inputs["window"] for n in row] for row in window(inputs)],
+    ),
     "factor of 2M": (
         "Rows of the table are numbered 2M apart instead of 2M − 1.",
         lambda inputs: window(inputs, wide=0),
@@ -168,6 +208,17 @@ SHAW: dict[str, tuple[str, Answer]] = {
     "from one": (
         "The index begins at 1.",
         lambda inputs: shaw(inputs, shift=inputs["max_distance"] + 1),
+    ),
+    "last row missing": (
+        "Keys ahead are clipped at max_distance − 1.",
+        lambda g: [[min(n, 2 * g["max_distance"] - 1) for n in row] for row in shaw(g)],
+    ),
+    "distance without its sign": (
+        "Keys behind share the rows of those ahead.",
+        lambda g: [
+            [2 * g["max_distance"] - n if n < g["max_distance"] else n for n in row]
+            for row in shaw(g)
+        ],
     ),
     "queries at the end": (
         "Queries are taken for the last of the keys, though both begin at 0.",

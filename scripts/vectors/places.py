@@ -135,6 +135,60 @@ def _step(inputs: Inputs) -> Any:
     return [list(range(inputs["queries"]))] * len(inputs["mask"])
 
 
+def _inverted(inputs: Inputs) -> Any:
+    """Count the tokens that the mask hides, from 0, and take 0 for the others."""
+    if "mask" not in inputs:
+        return None
+    first, found = inputs.get("first_row", 0), []
+    for row in inputs["mask"]:
+        places = [first + (p or 0) for p in _token_positions([1 - kept for kept in row])]
+        found.append(_requested_positions(places, inputs))
+    return found
+
+
+def _restart_early(inputs: Inputs) -> Any:
+    if "segments" not in inputs and "lengths" not in inputs:
+        return None
+    rows = inputs.get("segments") or [
+        [n for n, length in enumerate(inputs["lengths"]) for _ in range(length)]
+    ]
+    first, found = inputs.get("first_row", 0), []
+    for row in rows:
+        places: list[int] = []
+        for n, one in enumerate(row):
+            fresh = n == 0 or (n + 1 < len(row) and row[n + 1] != one)
+            places.append(first if fresh else places[-1] + 1)
+        found.append(places)
+    return found if "segments" in inputs else found[0]
+
+
+def _over_batch(inputs: Inputs) -> Any:
+    """Count the tokens of all rows together."""
+    if "mask" not in inputs:
+        return None
+    seen, found = inputs.get("first_row", 0), []
+    for row in inputs["mask"]:
+        places = map_places(lambda p, seen=seen: p + seen, _token_positions(row))
+        found.append(_requested_positions(places, inputs))
+        seen += sum(row)
+    return found
+
+
+def _starts_late(inputs: Inputs) -> Any:
+    """Subtract the end of each sequence instead of its start."""
+    if "lengths" not in inputs:
+        return None
+    first = inputs.get("first_row", 0)
+    return [place - length + first for length in inputs["lengths"] for place in range(length)]
+
+
+def _first_queries(inputs: Inputs) -> Any:
+    """Return the first places instead of the last."""
+    if "queries" not in inputs:
+        return None
+    return [_token_positions(row)[: inputs["queries"]] for row in inputs["mask"]]
+
+
 POSITIONS: dict[str, tuple[str, Answer]] = {
     "first row ignored": ("The first token is at 0, whatever the first row.", _first_row_ignored),
     "first row one too low": (
@@ -183,6 +237,26 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
             if "queries" in inputs
             else None
         ),
+    ),
+    "mask inverted": (
+        "1 is taken for padding, and 0 for a token.",
+        lambda inputs: _inverted(inputs),
+    ),
+    "restart one early": (
+        "Positions restart one token before a sequence begins.",
+        lambda inputs: _restart_early(inputs),
+    ),
+    "counted over the batch": (
+        "The tokens of a row are counted from those of the rows before it.",
+        _over_batch,
+    ),
+    "starts one sequence late": (
+        "The end of each packed sequence is subtracted instead of its start.",
+        _starts_late,
+    ),
+    "first tokens for the last": (
+        "The positions of a step are those of the first tokens.",
+        _first_queries,
     ),
 }
 

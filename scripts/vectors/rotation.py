@@ -147,18 +147,42 @@ def _other_layout_bug(layout: str) -> Answer:
     return wrong
 
 
-def _exponent(power: Callable[[int, int], Number]) -> Answer:
-    """Return a bug of the exponent of pair i in a width d."""
+POWERS: dict[str, tuple[str, Callable[[int, int], Number]]] = {
+    "exponent i over d": ("The exponent is i/d instead of 2i/d.", lambda i, d: exact(-i) / d),
+    "half minus one": (
+        "The exponent is i/(d/2 − 1) instead of 2i/d.",
+        lambda i, d: exact(-i) / max(d // 2 - 1, 1),
+    ),
+    "exponent from one": ("Pairs are counted from 1.", lambda i, d: exact(-2 * (i + 1)) / d),
+    "odd exponents": (
+        "The exponent is (2i + 1)/d instead of 2i/d.",
+        lambda i, d: exact(-2 * i - 1) / d,
+    ),
+    "wavelengths": (
+        "The sign of the exponent is wrong: base^(+2i/d), the wavelength divided by 2π.",
+        lambda i, d: exact(2 * i) / d,
+    ),
+}
 
-    def wrong(inputs: Inputs) -> Any:
-        if "frequencies" in inputs or width(inputs) < 4:
-            return None
-        d = width(inputs)
-        base = exact(inputs.get("base", 10000))
-        frequencies = [base ** power(i, d) for i in range(d // 2)]
-        return rotation(inputs, frequencies=frequencies)
 
-    return wrong
+def wrong_powers(
+    answered: Callable[[Inputs, Callable[[int, Number], Row]], Any], *names: str
+) -> dict[str, tuple[str, Answer]]:
+    """Return the bugs of the exponent, answered with frequencies of a width and a base."""
+
+    def bug(power: Callable[[int, int], Number]) -> Answer:
+        def own(d: int, base: Number) -> Row:
+            return [exact(base) ** power(i, d) for i in range(d // 2)]
+
+        return lambda inputs: answered(inputs, own)
+
+    return {name: (POWERS[name][0], bug(POWERS[name][1])) for name in names}
+
+
+def _of_given_base(inputs: Inputs, own: Callable[[int, Number], Row]) -> Any:
+    if "frequencies" in inputs:
+        return None
+    return rotation(inputs, frequencies=own(width(inputs), inputs.get("base", 10000)))
 
 
 def _positions(change: Callable[[Number], Number]) -> Answer:
@@ -394,6 +418,45 @@ def _clamped(rows: int) -> Callable[[Number], Number]:
     return lambda position: rows - 1
 
 
+def _rest_lost(inputs: Inputs) -> Any:
+    """Leave zeros where nothing rotates."""
+    d, part = head(inputs["x"]), 2 * len(frequencies_of(inputs))
+    if part == d:
+        return None
+    found = members(d, part, {"layout": "half"} | inputs)
+    own = {dim for pair in found for dim in pair}
+    return _vectors(
+        lambda x: [v if n in own else exact(0) for n, v in enumerate(x)], rotation(inputs)
+    )
+
+
+def _along_heads(inputs: Inputs) -> Any:
+    """Take the position of the head instead of that of the token."""
+    if depth(inputs["x"]) != 4:
+        return None
+    turn = [_transposed(heads) for heads in inputs["x"]]
+    return [_transposed(tokens) for tokens in rotation(inputs, x=turn)]
+
+
+def _along_batch(inputs: Inputs) -> Any:
+    """Take the position of the sequence instead of that of the token."""
+    if depth(inputs["x"]) != 4:
+        return None
+    return [
+        [rotation(inputs, x=tokens, positions=[p] * len(tokens)) for tokens in heads]
+        for heads, p in zip(inputs["x"], inputs["positions"], strict=True)
+    ]
+
+
+def _transposed(rows: Any) -> Any:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _rough_circle(p: Number, omega: Number) -> Number:
+    """Reduce an angle by whole turns of a rough 2π."""
+    return mp.fmod(exact(p) * omega, 2 * exact("3.14159"))
+
+
 TABLES = (256, 512, 1024, 2048, 4096, 8192, 32768, 65536)
 
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
@@ -457,10 +520,6 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
         "The rotated vectors are rounded to bfloat16.",
         lambda inputs: map_nested(bfloat16, rotation(inputs)),
     ),
-    "exponent from one": (
-        "Pairs are counted from 1.",
-        _exponent(lambda i, d: exact(-2 * (i + 1)) / d),
-    ),
     "positions rounded to float16": (
         "Positions are rounded to float16, so that those above 2048 coincide.",
         lambda inputs: _positions(_half_precision)(inputs) if _far(inputs) else None,
@@ -505,14 +564,6 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "positions of the first sequence": (
         "All sequences of a batch get the positions of the first.",
         _first_for_all,
-    ),
-    "exponent i over d": (
-        "The exponent is i/d instead of 2i/d.",
-        _exponent(lambda i, d: exact(-i) / d),
-    ),
-    "half minus one": (
-        "The exponent is i/(d/2 − 1) instead of 2i/d.",
-        _exponent(lambda i, d: exact(-i) / (d // 2 - 1)),
     ),
     "frequencies reversed": (
         "The slowest pair comes first.",
@@ -586,6 +637,50 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "float16 angles": (
         "Positions, frequencies and their products are rounded to float16.",
         _rounded_angles(float16),
+    ),
+    "rest lost": ("Dimensions that do not rotate are 0 in the answer.", _rest_lost),
+    "positions along the heads": (
+        "Vectors get the position of the number of their head instead of that of their token.",
+        _along_heads,
+    ),
+    "positions along the batch": (
+        "Vectors get the position of the number of their sequence instead of that of their token.",
+        _along_batch,
+    ),
+    "positions rounded to integers": (
+        "Positions are rounded to the nearest integer.",
+        lambda inputs: rotation(inputs, positions=map_nested(mp.nint, inputs["positions"])),
+    ),
+    "negative positions as 0": (
+        "Negative positions are raised to 0.",
+        lambda inputs: rotation(
+            inputs, positions=map_nested(lambda p: max(p, 0), inputs["positions"])
+        ),
+    ),
+    **wrong_powers(_of_given_base, *POWERS),
+    "given frequencies inverted": (
+        "Frequencies that are given are taken for divisors.",
+        lambda inputs: (
+            rotation(inputs, frequencies=[w and 1 / exact(w) for w in inputs["frequencies"]])
+            if "frequencies" in inputs
+            else None
+        ),
+    ),
+    "last pair not rotated": (
+        "The last pair of those that should rotate stands still.",
+        lambda inputs: (
+            rotation(inputs, frequencies=[*frequencies_of(inputs)[:-1], exact(0)])
+            if len(frequencies_of(inputs)) > 1
+            else None
+        ),
+    ),
+    "fractions rounded up": (
+        "Positions are rounded up to integers.",
+        lambda inputs: rotation(inputs, positions=map_nested(mp.ceil, inputs["positions"])),
+    ),
+    "2π of six digits": (
+        "Whole turns are taken off large angles by a π of 3.14159.",
+        lambda inputs: rotation(inputs, angle=_rough_circle),
     ),
 }
 
@@ -795,6 +890,22 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "key one too high": (
         "The position of each key is one too high.",
         lambda inputs: scores(inputs, key_positions=[p + 1 for p in inputs["key_positions"]]),
+    ),
+    "keys at the position of the query": (
+        "All keys are rotated by the position of the last query.",
+        lambda inputs: scores(
+            inputs, key_positions=inputs["query_positions"][-1:] * len(inputs["key"])
+        ),
+    ),
+    **wrong_powers(
+        lambda g, own: _change_both(frequencies=own(head(g["query"]), g["base"]))(g),
+        "exponent i over d",
+        "half minus one",
+        "exponent from one",
+    ),
+    "keys in reverse": (
+        "The positions of the keys are counted from the last.",
+        lambda inputs: scores(inputs, key_positions=inputs["key_positions"][::-1]),
     ),
     "transposed": (
         "Rows are keys and columns queries.",

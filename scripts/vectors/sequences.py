@@ -34,7 +34,7 @@ class Machine:
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
-        return settings["base"]
+        return 10000 if self.fault == "base ignored" else settings["base"]
 
     def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
@@ -45,6 +45,8 @@ class Machine:
         one["lengths"].append(length)
         if self.fault == "the longest so far":
             length = max(one["lengths"])
+        if self.fault == "the length of the call before":
+            length = one["lengths"][-2:][0]
         if self.fault == "the first length for all":
             length = one["lengths"][0]
         found: Row = RULES[settings["rule"]](settings | {"length": length})["frequencies"]
@@ -60,8 +62,14 @@ class Machine:
         grown = one["rows"] and max(positions) >= one["rows"]
         if self.fault == "base lost when the table grows" and grown:
             frequencies = omegas(settings["d"])
+        if max(positions) >= one["rows"]:
+            one.setdefault("starts", []).append(one["rows"])
         if self.fault != "table of the first call":
             one["rows"] = max(one["rows"], max(positions) + 1)
+        if self.fault == "grown rows from zero":
+            positions = [self._within_block(one, p) for p in positions]
+        if one["rounded"] and self.fault == "positions rounded by the cast":
+            positions = [int(bfloat16(p)) for p in positions]
         positions = self._bounded(positions)
         angles = [[exact(p) * omega for omega in frequencies] for p in positions]
         kept = same
@@ -80,6 +88,11 @@ class Machine:
             for row, own in zip(x, angles, strict=True)
         ]
 
+    def _within_block(self, one: Inputs, position: int) -> int:
+        """Return the place of a position in the rows that were added together with its own."""
+        starts = one.get("starts", [])
+        return position - max((start for start in starts if start <= position), default=0)
+
     def _bounded(self, positions: list[int]) -> list[int]:
         """Return positions, with a fault of tables of a size."""
         what, _, size = self.fault.rpartition(" at ")
@@ -97,9 +110,15 @@ class Machine:
             by = -by
         if self.fault == "all keys shifted":
             first = 0
+        if self.fault == "keys shifted one too far":
+            by += 1 if by > 0 else -1
+        if self.fault == "shift begun one key too late":
+            first += 1
         places = [by if n >= first else 0 for n in range(len(x))]
         if self.fault == "kept keys rotated at their new places":
             places = [n + by if n >= first else 0 for n in range(len(x))]
+        if self.fault == "keys shifted with base 10000":
+            settings = settings | {"base": 10000}
         return self._rotate(one, settings, x, places)
 
     def _extend(self, one: Inputs, settings: Inputs, x: Any) -> Any:
@@ -111,6 +130,8 @@ class Machine:
             start = 0
         if self.fault == "offset one too high" and start:
             start += 1
+        if self.fault == "offset one too low":
+            start = max(start - 1, 0)
         one["offset"] += len(x) * (2 if self.fault == "offset counted twice" else 1)
         if self.fault == "calls counted instead of tokens":
             one["offset"] = one["offset"] - len(x) + 1
@@ -189,6 +210,16 @@ DESCRIBED = {
     },
     "offset lost between calls": "Tokens that follow cached ones are counted from 0.",
     "offset one too high": "Tokens that follow cached ones are counted one too high.",
+    "offset one too low": "Tokens that follow cached ones are counted one too low.",
+    "keys shifted one too far": "Keys that move do so by one position too many.",
+    "shift begun one key too late": "The first of the keys that move stays.",
+    "the length of the call before": "Frequencies are those of the length of the call before.",
+    "base ignored": "The base is 10000, whatever was given.",
+    "keys shifted with base 10000": "Keys that move are rotated with base 10000.",
+    "grown rows from zero": "Rows that are added to a table begin at position 0 again.",
+    "positions rounded by the cast": (
+        "A cast of the model to bfloat16 rounds the positions, so that those above 256 coincide."
+    ),
     "offset counted twice": "The count of cached tokens grows twice as fast.",
     "calls counted instead of tokens": "A call counts as one token, however many it has.",
     "restart forgotten": "A new sequence goes on where the last one ended.",
@@ -220,7 +251,10 @@ def _bounded_fault(name: str) -> Answer:
 
 
 BUGS: dict[str, tuple[str, Answer]] = {
-    name: (description, (_bounded_fault if name.startswith("positions ") else faulty)(name))
+    name: (
+        description,
+        (_bounded_fault if " at " in name and name.startswith("positions") else faulty)(name),
+    )
     for name, description in DESCRIBED.items()
 }
 
@@ -332,6 +366,11 @@ def sequences_suite() -> Suite:
                     suite.add(name, {"objects": [settings], "calls": calls(*requests)}, "length")
     _add_counting(suite)
     _add_shifts(suite)
+    for layout in ("interleaved", "half"):
+        plain = {"d": 4, "base": 500000, "layout": layout}
+        ask = {"x": vectors(8900, 2, 4), "positions": [5, 701]}
+        cast = [(0, "cast", {"dtype": dtype}) for dtype in ("bfloat16", "float32")]
+        suite.add("cast", {"objects": [plain], "calls": calls(*cast, (0, "rotate", ask))}, "cast")
     return suite
 
 

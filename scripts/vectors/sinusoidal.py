@@ -69,6 +69,18 @@ def _each_dimension(inputs: Inputs) -> Any:
     return rows
 
 
+def _powers_from_one(inputs: Inputs) -> Row:
+    half = inputs["d_model"] // 2
+    steps = half - inputs["shift"]
+    return [exact(inputs["base"]) ** (exact(-i) / steps) for i in range(1, half + 1)]
+
+
+def _late_shift(inputs: Inputs) -> Row:
+    half = inputs["d_model"] // 2
+    step = mp.log(exact(inputs["base"])) / half - inputs["shift"]
+    return [mp.exp(-i * step) for i in range(half)]
+
+
 def _one_wave(inputs: Inputs, wave: Callable[[Number], Number]) -> Any:
     rows = []
     for p in inputs["positions"]:
@@ -181,6 +193,37 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "scaled by the root of d": (
         "Rows are divided by √d, or tokens were meant to be multiplied by it.",
         lambda inputs: map_nested(lambda v: v / mp.sqrt(inputs["d_model"]), table(inputs)),
+    ),
+    "positions times 1000": (
+        "Positions are multiplied by 1000, as times between 0 and 1 are.",
+        _positions(lambda p: 1000 * exact(p)),
+    ),
+    "shift after the division": (
+        "The exponent is i · (ln(base) / (d/2) − shift), since the shift is not in the brackets.",
+        lambda inputs: table(inputs, frequencies=_late_shift(inputs)),
+    ),
+    "angles in turns": (
+        "Frequencies are taken for turns, so that angles are 2π times too large.",
+        lambda inputs: table(inputs, angle=lambda p, w: 2 * mp.pi * exact(p) * w),
+    ),
+    "exponent from one": (
+        "Pairs are counted from 1.",
+        lambda inputs: table(inputs, frequencies=_powers_from_one(inputs)),
+    ),
+    "wavelengths": (
+        "The sign of the exponent is wrong, so that later pairs are faster.",
+        lambda inputs: table(inputs, frequencies=[1 / w for w in powers(inputs)]),
+    ),
+    "row of 0 empty": (
+        "The row of position 0 is 0, as that of padding.",
+        lambda inputs: [
+            row if p else [exact(0)] * len(row)
+            for p, row in zip(inputs["positions"], table(inputs), strict=True)
+        ],
+    ),
+    "positions rounded to integers": (
+        "Positions are rounded to the nearest integer.",
+        _positions(mp.nint),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Forty faults, each one changed line of a plain implementation, are found and named."""
+"""A hundred faults, each one changed line of a plain implementation, are found and named."""
 
 from __future__ import annotations
 

@@ -451,7 +451,7 @@ def test_the_layout_is_that_of_the_model_type(config: Config, layout: str | None
 def test_a_missing_base_is_that_of_the_model_type_and_noted() -> None:
     found = read_config({"model_type": "mixtral", "hidden_size": 512, "num_attention_heads": 8})
     assert found.base == 1e6
-    assert "rope_theta is not given. transformers takes 1000000 for this model type." in found.notes
+    assert "rope_theta is not given. transformers uses 1000000 for this model type." in found.notes
     with pytest.raises(ValueError, match="rope_theta must be given, as the default"):
         read_config(head(rope_scaling=LINEAR))
 
@@ -491,7 +491,7 @@ HUNYUAN: Config = scaled(ALPHA, model_type="hunyuan_v1_dense", head_dim=64)
 INSIDE: Config = head(rope_parameters={"rope_theta": 1e6})
 OUTSIDE: Config = MODERNBERT | {"global_rope_theta": 16e4, "local_rope_theta": 1e4}
 ABSOLUTE = "is 'absolute'. transformers does not read it for this model type, which rotates."
-MISSING = f"{ORIGINAL} is not given. transformers takes max_position_embeddings, 131072."
+MISSING = f"{ORIGINAL} is not given. transformers uses max_position_embeddings, 131072."
 
 
 @pytest.mark.parametrize(
@@ -500,11 +500,11 @@ MISSING = f"{ORIGINAL} is not given. transformers takes max_position_embeddings,
         ("Values are rotated too.", PLAIN | {"rotary_value": True}, PLAIN),
         ("128 wide", LATENT, PLAIN),
         ("the rest of a head is not", head(qk_rope_head_dim=64, rope_theta=1e4), PLAIN),
-        ("Queries are scaled by", scaled(YARN | {"llama_4_scaling_beta": 0.1}), scaled(YARN)),
+        ("queries are also scaled", scaled(YARN | {"llama_4_scaling_beta": 0.1}), scaled(YARN)),
         ("factor, mscale have no", scaled(ALPHA | {"factor": 1.0, "mscale": 1}), scaled(ALPHA)),
         ("no effect", scaled(ALPHA | {"factor": 1.0}), scaled(ALPHA)),
-        ("Whether alpha is read is open", scaled(ALPHA), HUNYUAN),
-        ("Whether alpha is read is open", HUNYUAN | {"model_type": "unknown"}, HUNYUAN),
+        ("It is unclear whether alpha is read", scaled(ALPHA), HUNYUAN),
+        ("It is unclear whether alpha is read", HUNYUAN | {"model_type": "unknown"}, HUNYUAN),
         (
             f"is 32768, but factor times {ORIGINAL} is 16384",
             scaled(YARN, max_position_embeddings=32768),
@@ -516,21 +516,21 @@ MISSING = f"{ORIGINAL} is not given. transformers takes max_position_embeddings,
         ("often taken for one another", scaled({"mrope_section": [8, 12, 12]}), PLAIN),
         (f'ask for "{SLIDING}" as well', GEMMA, PLAIN),
         ("layout depends", LATENT | {"model_type": "unknown"}, LATENT),
-        ("takes its default", INSIDE, INSIDE | {"rope_theta": 1e6}),
-        ("takes its default", INSIDE, {"model_type": "apertus", "head_dim": 64}),
-        ("takes its default", INSIDE, head(rotary_emb_base=1e6)),
+        ("uses its own default", INSIDE, INSIDE | {"rope_theta": 1e6}),
+        ("uses its own default", INSIDE, {"model_type": "apertus", "head_dim": 64}),
+        ("uses its own default", INSIDE, head(rotary_emb_base=1e6)),
         (
-            "outside takes its default, as transformers 5.24 does: 10000.",
+            "outside uses its own default, as transformers 5.24 does: 10000.",
             DBRX | {"attn_config": {"rope_theta": 5e5}},
             DBRX | {"attn_config": {"rope_theta": 5e5}, "rope_theta": 5e5},
         ),
         (
-            "A program that looks for it outside takes its default.",
+            "A program that looks for it outside uses its own default.",
             head(rotary_pct=1.0, attn_config={"rope_theta": 5e5}),
             PLAIN,
         ),
         ("rope_parameters is not given", GPT_OSS, GPT_OSS | {"rope_scaling": LINEAR}),
-        ("The part about text, text_config, is read", {"text_config": PLAIN}, PLAIN),
+        ("Only the part about text, text_config, is read", {"text_config": PLAIN}, PLAIN),
         (ABSOLUTE, PLAIN | {"model_type": "llama", "position_embedding_type": "absolute"}, PLAIN),
         (ABSOLUTE, MODERNBERT | {"position_embedding_type": "absolute"}, MODERNBERT),
     ],
@@ -571,12 +571,12 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "config must be a file of JSON; got config.json: Expecting"),
-        ("", "config must be a file of JSON; got config.json, which is empty"),
-        ("\n", "config must be a file of JSON; got config.json, which is empty"),
-        ("\xff", "config must be a file of JSON; got config.json, which is not UTF-8"),
-        ("\xff\xfe\0{", "config must be a file of JSON; got config.json, which is not UTF-8"),
-        ("[" * 100_000, "config must be a file of JSON; got config.json: too many brackets are"),
+        ("{", "config must be a JSON file; got config.json: Expecting"),
+        ("", "config must be a JSON file; got config.json, which is empty"),
+        ("\n", "config must be a JSON file; got config.json, which is empty"),
+        ("\xff", "config must be a JSON file; got config.json, which is not UTF-8"),
+        ("\xff\xfe\0{", "config must be a JSON file; got config.json, which is not UTF-8"),
+        ("[" * 100_000, "config must be a JSON file; got config.json: brackets are nested too"),
         ("[1, 2]", "config must be a JSON object; got [1, 2] (list)"),
         ("null", "config must be a JSON object; got None"),
         ('{"a": 1, "a": 2}', "config must have one value for a; got 1 (int) and 2 (int)"),
@@ -646,7 +646,7 @@ BAD: list[tuple[Config, str]] = [
     # Lists
     (scaled({"mrope_interleaved": True}), "rope_scaling.mrope_section must be given with"),
     (scaled({"type": "mrope"}), 'rope_scaling.mrope_section must be given with type "mrope"; got'),
-    (scaled(LONGROPE | {"short_factor": [1.0] * 31}), "a list of 32 numbers, one a pair; got 31"),
+    (scaled(LONGROPE | {"short_factor": [1.0] * 31}), "a list of 32 numbers, one per pair; got 31"),
     (scaled(LONGROPE | {"long_factor": 2.0}), "rope_scaling.long_factor must be a list of 32"),
     (scaled(LONGROPE | {"long_factor": None}), "rope_scaling.long_factor must be a list of 32"),
     (scaled(LONGROPE | {"long_factor": [0.0] * 32}), "long_factor.0 must be a number above 0"),
@@ -712,7 +712,10 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"no_rope_layers": 4}, "no_rope_layers must be a list of 0 and 1; got 4 (int)"),
     (PLAIN | {"layer_types": "full"}, "layer_types must be a list of strings; got 'full' (str)"),
     (head(rope_parameters={FULL: {}, "factor": 2}), "rope_parameters.factor must be an object or"),
-    (NESTED | {"rope_scaling": YARN}, "rope_scaling must not stand beside rope_parameters with"),
+    (
+        NESTED | {"rope_scaling": YARN},
+        "rope_scaling must not be given together with rope_parameters with",
+    ),
     (NESTED | {"rope_theta": 5e6}, "rope_parameters.full_attention.rope_theta and rope_theta must"),
     (NESTED | {"rope_local_base_freq": 777}, "rope_parameters.sliding_attention.rope_theta and"),
     (
@@ -746,7 +749,10 @@ BAD: list[tuple[Config, str]] = [
         "rope_theta must be in text_config, which is what",
     ),
     ({"text_config": PLAIN, "rope_theta": 9}, "rope_theta and text_config.rope_theta must agree;"),
-    ({"text_config": PLAIN, "llm_config": {}}, "llm_config must not stand beside text_config; got"),
+    (
+        {"text_config": PLAIN, "llm_config": {}},
+        "llm_config must not be given together with text_config; got",
+    ),
     ({"text_config": 3}, "text_config must be an object or null; got 3 (int)"),
     (PLAIN | {"model_type": 3}, "model_type must be a string; got 3 (int)"),
 ]

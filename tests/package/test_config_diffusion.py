@@ -56,7 +56,7 @@ def test_all_layers_rotate() -> None:
         (named("LTXVideoTransformer3DModel"), "which spaces its frequencies evenly in their log"),
         (named("SD3Transformer2DModel"), "which adds sinusoids to the patches and does not rotate"),
         (named("MochiTransformer3DModel"), "which learns the frequencies of its axes: see Axial"),
-        (named("UNet2DConditionModel"), "which is none of those whose axes are known"),
+        (named("UNet2DConditionModel"), "which is not among the classes whose axes are known"),
         (named("CogVideoXTransformer3DModel"), "must be true with CogVideoX"),
         (
             named(

@@ -324,7 +324,7 @@ def test_the_ratio_of_chatglm_multiplies_its_base() -> None:
 def test_a_base_left_out_is_that_of_the_code_that_comes_with_the_weights() -> None:
     found = read_config({"model_type": "internlm2", "head_dim": 128, "hidden_size": 4096})
     assert found.base == 10000
-    assert "The code of this model takes 10000" in found.notes[0]
+    assert "The code of this model uses 10000" in found.notes[0]
 
 
 def test_keys_of_hunyuan_that_rotate_nothing_else_are_passed_over() -> None:

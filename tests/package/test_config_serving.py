@@ -157,7 +157,7 @@ def test_layers_with_a_window_keep_their_own_rule() -> None:
 def test_a_rule_that_holds_in_layers_with_a_window_is_noted() -> None:
     config = LLAMA | {"model_type": "gpt_oss", "num_hidden_layers": 4}
     config |= {"rope_parameters": {"rope_type": "default"}}
-    assert "The rule holds in layers with a window too" in notes(config, 16384, "vllm")
+    assert "The rule applies to layers with a window too" in notes(config, 16384, "vllm")
     assert "keeps the scale of the file" in notes(config, 16384, "llama.cpp")
 
 
@@ -204,7 +204,7 @@ def test_dynamic_keeps_the_trained_length() -> None:
     assert list(changes) == ["rope_parameters"]
     assert changes["rope_parameters"]["factor"] > 2
     for program in ("vllm", "sglang"):
-        assert "one base for every length" in notes(config, 16384, program)
+        assert "a single base for all lengths" in notes(config, 16384, program)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_lengths_that_contradict_one_another_are_noted() -> None:
 def test_sizes_that_are_left_out_are_those_of_the_type(kind: str, hidden: int) -> None:
     config = {"text_config": {"model_type": kind, "max_position_embeddings": 4096}}
     assert read_config(config).d == hidden // 32
-    assert f"transformers takes {hidden} and 32 for" in notes(config)
+    assert f"transformers uses {hidden} and 32 for" in notes(config)
     with pytest.raises(ValueError, match="head_dim must be given, or hidden_size and"):
         read_config({"model_type": kind, "hidden_size": 512})
 
@@ -154,7 +154,7 @@ def test_molmo_2_scales_the_layers_that_are_listed() -> None:
     schemes = [read_config(config, layer_type=one).scheme for one in ("scaled", "unscaled")]
     assert schemes == ["yarn", "default"]
     assert read_config(config, layer_type="scaled").windowed_layers == ()
-    assert "A rule is for all" in notes(of("llama", rope_scaling_layers=[1]))
+    assert "A rule applies to all" in notes(of("llama", rope_scaling_layers=[1]))
 
 
 @pytest.mark.parametrize(

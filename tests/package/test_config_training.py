@@ -143,12 +143,12 @@ def test_the_keys_of_config_json_may_stand_in_yaml(tmp_path: Path) -> None:
     [
         (
             "base_model: owner/name\nsequence_len: 4096\n",
-            "trains 'owner/name' .str.: pass the conf",
+            "for training 'owner/name' .str.: pass the conf",
         ),
-        ("model_name_or_path: a/b\nrope_scaling: yarn\n", "trains 'a/b'"),
+        ("model_name_or_path: a/b\nrope_scaling: yarn\n", "for training 'a/b'"),
         ("optimizer: adam\nlr: 1e-4\n", "got the keys optimizer, lr: pass the config.json"),
         ("{}", "got the keys none"),
-        ("- 1\n- 2\n", "must be a mapping of YAML; got"),
+        ("- 1\n- 2\n", "must be a YAML mapping; got"),
         (
             "model:\n  _component_: torchtune.models.llama3_1.llama3_1_8b\n",
             "widths are in its code",
@@ -195,8 +195,8 @@ BOMB = "a: &a [x]\n" + "".join(
         (BOMB, r"must have no alias; got \*a in settings.yaml"),
         ("head_dim: 64\nhead_dim: 32\n", "must have one value for head_dim; got two"),
         ("[" * 100 + "]" * 100, "nested at most 64 deep"),
-        ("a: [1\n", "must be a file of YAML; got settings.yaml: while parsing"),
-        ("a: 1\n---\na: 2\n", "must be a file of YAML; got settings.yaml: expected a single"),
+        ("a: [1\n", "must be a YAML file; got settings.yaml: while parsing"),
+        ("a: 1\n---\na: 2\n", "must be a YAML file; got settings.yaml: expected a single"),
         ("a: " + "x" * 2**20, "at most 1048576 bytes of YAML; got 1048579"),
     ],
 )
@@ -209,7 +209,7 @@ def test_yaml_that_may_do_more_than_hold_settings_is_refused(
 
 def test_yaml_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"a: \xff\n")
-    with pytest.raises(ValueError, match=r"must be a file of YAML; got a\.yaml"):
+    with pytest.raises(ValueError, match=r"must be a YAML file; got a\.yaml"):
         read_config(tmp_path / "a.yaml")
 
 

@@ -58,9 +58,9 @@ def test_the_demonstration_shows_four_positions_in_eight_dimensions(printed: str
     assert table[1, :3].tolist() == [0.841, 0.540, 0.100]
 
 
-def test_the_demonstration_shows_range_length_and_similarities(printed: str) -> None:
+def test_the_demonstration_shows_range_norm_and_similarities(printed: str) -> None:
     assert "between -0.990 and 1.000" in printed
-    assert "length 2.000" in printed
+    assert "norm 2.000" in printed
     shown = dict(re.findall(r"^(\d+) apart: (-?\d+\.\d{3})$", printed, re.MULTILINE))
     assert shown == {"1": "0.970", "5": "0.737", "9": "0.689"}
     assert shown == {lag: f"{similarity(int(lag), 128):.3f}" for lag in shown}
@@ -423,8 +423,8 @@ def dynamic(factor: float, trained: int) -> Config:
         (PLAIN, None, 0, 'head 128 wide, 128 rotated, 64 pairs, layout "half"'),
         (PLAIN, None, 0, "lengths 8,192 trained, 8,192 promised, 8,192 asked about"),
         (PLAIN, 8192, 0, "29 of 64 pairs complete no turn within 8,192 positions."),
-        (PLAIN, 16384, 1, "In 16,384, 29 meet angles that are new."),
-        (scaled(LONGROPE), 32768, 1, '"longrope" goes no further'),
+        (PLAIN, 16384, 1, "In 16,384 positions, 29 of the 64 pairs meet new angles."),
+        (scaled(LONGROPE), 32768, 1, '"longrope" cannot be extended'),
         (LOCAL, None, 0, 'layers of type "full_attention": linear, factor 8, base 500,000'),
         (LOCAL, None, 0, 'layers of type "sliding_attention": default, base 10,000'),
         (SMOLLM | {"no_rope_layers": [1, 0]}, None, 0, 'layers of type "no_rope": no rotation'),
@@ -437,8 +437,13 @@ def dynamic(factor: float, trained: int) -> Config:
             "24 + 20 + 20 pairs, interleaved",
         ),
         (scaled({"mrope_section": [16, 24, 24]}), None, 0, "16 + 24 + 24 pairs, contiguous"),
-        (SHORT, None, 0, "trained: not said, promised: not said"),
-        (SHORT, 1000, 0, "No length is said, so which pairs complete a turn in training is open."),
+        (SHORT, None, 0, "trained: not given, promised: not given"),
+        (
+            SHORT,
+            1000,
+            0,
+            "No length is given, so it is not known which pairs complete a turn in training.",
+        ),
         (SHORT | {"rope_theta": 1e4, TRAINED: 64}, None, 0, "64 trained"),
         (SHORT | {"rope_theta": 1e4, TRAINED: 64}, 128, 1, '"factor": 2.0'),
         (PLAIN | {TRAINED: 2048}, None, 1, "8,192 asked about"),
@@ -449,8 +454,8 @@ def dynamic(factor: float, trained: int) -> Config:
                 dynamic(2.0, trained),
                 16384,
                 1,
-                "What helps: a larger factor leaves fewer angles new, and changes every sequence"
-                " beyond the trained length.",
+                "What helps: a larger factor brings fewer new angles, but changes every"
+                " sequence beyond the trained length.",
             )
             for trained in (4, 16)
         ),
@@ -469,10 +474,10 @@ def test_status_and_sentences(
     ("config", "length", "sentence", "times"),
     [
         (PLAIN, 8192, "What to set", 0),
-        (dynamic(1.0, 8192), 16384, "goes no further", 0),
+        (dynamic(1.0, 8192), 16384, "cannot be extended", 0),
         # the layers with a window alone have no rule to set
         (GEMMA | {"rope_local_base_freq": 1e4}, 10**5, "What to set:", 1),
-        (GEMMA | {"rope_local_base_freq": 1e4}, 10**5, '"default" goes no further', 1),
+        (GEMMA | {"rope_local_base_freq": 1e4}, 10**5, '"default" cannot be extended', 1),
     ],
 )
 def test_number_of_remedies(
@@ -491,8 +496,8 @@ def test_a_model_type_that_reads_no_rule_has_nothing_to_set(
     status, output, _ = explain(config, "--length", "32768")
     assert (status, "What to set" in output) == (1, False)
     assert (
-        f'What helps: transformers 5.24 reads no rule for model type "{kind}". Feed it fewer'
-        " tokens, or rotate by yarn_frequencies in code of your own." in words(output)
+        f'What helps: transformers 5.24 reads no rule for model type "{kind}". Feed the'
+        " model fewer tokens, or rotate by yarn_frequencies in your own code." in words(output)
     )
     assert numbers_of(explain, config, "--length", "32768")["set"] is None
 
@@ -607,7 +612,7 @@ def test_a_pair_that_stands_still_meets_nothing_new(explain: Run) -> None:
         (PLAIN | {"rope_theta": "1"}, (), "rope_theta must be a number above 1; got '1' (str)"),
         (PLAIN, ("--length", "0"), "length must be an integer, 1 or more; got 0"),
         ([1], (), "config must be a JSON object; got [1] (list)"),
-        (b"[" * 10**5, (), "config must be a file of JSON; got config.json: "),
+        (b"[" * 10**5, (), "config must be a JSON file; got config.json: "),
         (b"9" * 5000, (), "integers of at most 4300 digits; got one of 5000"),
         (b'{"head_dim": NaN, "rope_theta": 1e4}', (), "head_dim must be an integer, 1 or more"),
         (b"\xff\xfe{\x00}\x00", (), "config.json, which is not UTF-8"),
@@ -667,7 +672,7 @@ def test_layers_with_a_window_meet_no_keys_beyond_it(explain: Run) -> None:
     status, output, _ = explain(config, "--length", "100000")
     assert (status, "100,000 asked about, a window of 512" in output) == (1, True)
     *_, far = output.split("sliding_attention")
-    assert "within 512 positions. In 100,000, none meets an angle that is new." in " ".join(
+    assert "within 512 positions. In 100,000 positions, no pair meets a new angle." in " ".join(
         far.split()
     )
     mistral = PLAIN | {"model_type": "mistral", "sliding_window": 4096}

@@ -18,7 +18,7 @@ const STOPS = list(33, (n) => Math.round(2 ** (8 + n / 2))); // of the sliders: 
 const DESCRIBED = 12; // how many types of layers are described, at most
 const STATUS = [
   "Exit status 0: nothing is wrong.",
-  "Exit status 1: something is wrong. The length brings angles that are new.",
+  "Exit status 1: something is wrong. The length leads to new angles.",
   "Exit status 2: the configuration cannot be read.",
 ];
 const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";

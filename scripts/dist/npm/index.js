@@ -58,6 +58,11 @@ function candidateBugs(case_, answer, contract) {
     .map(([name]) => name);
 }
 
+/** Whether a bug would fail a case. */
+function wouldFail({ expected, bugs, tolerance }, name, contract) {
+  return name in bugs && misfit(expected, bugs[name], tolerance[contract]).over > 1;
+}
+
 const fit = (said, over = Infinity, place = "") => ({ said, over, place });
 
 /** Whether an answer of the shape expected hides a key by a finite number. */
@@ -139,7 +144,7 @@ function check(suite, answer, { contract = SINGLE, known = "", strict = false } 
   const outcomes = cases
     .filter(({ flags }) => !flags.includes("withdrawn"))
     .map((case_) => ({ ...outcomeOf(case_, ask, contract), ...reasonFor(case_.id, differences) }));
-  return report(outcomes, strict);
+  return report(outcomes, strict, contract);
 }
 
 function outcomeOf(case_, ask, contract) {
@@ -183,24 +188,32 @@ function reasonFor(id, differences) {
   return found ? { known: found.reason } : {};
 }
 
-function report(outcomes, strict) {
+function report(outcomes, strict, contract) {
   const wrong = ({ status }) => WRONG.includes(status) || (strict && status === "unrefused");
   const passes = ({ status }) => ["passed", "acceptable"].includes(status);
   const unexpected = outcomes.filter((one) => (one.known ? passes(one) : wrong(one)));
   const failed = outcomes.filter(({ status }) => status === "failed");
-  const explained = namedBugs(failed);
+  const passed = outcomes.filter(({ status }) => status === "passed").map((one) => one.case);
+  const explained = namedBugs(failed, passed, contract);
   const bugs = Object.fromEntries(Object.entries(explained).map(([name, ids]) => [name, ids.length]));
   const toString = () => text(outcomes, unexpected, bugs, failed.length);
   return { outcomes, unexpected, bugs, status: unexpected.length ? 1 : 0, toString };
 }
 
-/** The failed cases that each bug explains: most of them, and not only cases that another explains, too. */
-function namedBugs(failed) {
+/** The failed cases that each likely bug explains: most of them, and not only cases that another explains, too.
+ *  Of those that explain the same cases, the likeliest are the ones that fewest passed cases speak against. */
+function namedBugs(failed, passed, contract) {
   const explained = {};
   for (const one of failed) for (const name of one.like) (explained[name] ??= []).push(one.case.id);
   const most = Object.entries(explained).filter(([, ids]) => 2 * ids.length > failed.length);
   const isEffect = (ids) => most.some(([, more]) => more.length > ids.length && ids.every((id) => more.includes(id)));
-  return Object.fromEntries(most.filter(([, ids]) => !isEffect(ids)));
+  const causes = most.filter(([, ids]) => !isEffect(ids));
+  const against = (name) => passed.filter((case_) => wouldFail(case_, name, contract)).length;
+  const isUnlikely = (name, ids) => {
+    const equals = causes.filter(([other, same]) => other !== name && same.join() === ids.join());
+    return equals.length > 0 && equals.some(([other]) => against(other) < against(name));
+  };
+  return Object.fromEntries(causes.filter(([name, ids]) => !isUnlikely(name, ids)));
 }
 
 function text(outcomes, unexpected, bugs, failures) {

@@ -15,7 +15,7 @@ export function axes(entries, notes) {
   const [widths, base] = widthsOf(entries, entries.text(CLASS) ?? "");
   notes.push(
     "A diffusion transformer: each axis of an image or a video has the frequencies of a head as wide" +
-      ` as its part, ${widths.join(" + ")}.`,
+      ` as the part that the axis rotates, ${widths.join(" + ")}.`,
   );
   return new Map([
     ["model_type", KIND],

@@ -11,7 +11,7 @@ const { LIMIT, LARGEST } = limits;
     entries. */
 export function load(text, name) {
   if (/^[\t-\r ]*$/.test(text)) {
-    throw new Refusal(`config must be a file of JSON; got ${name}, which is empty`);
+    throw new Refusal(`config must be a JSON file; got ${name}, which is empty`);
   }
   const { value, places } = parsed(text.replace(/^\ufeff/, ""), name);
   if (!isObject(value)) throw new Refusal(`config must be a JSON object; got ${shown(value)}`);
@@ -28,12 +28,12 @@ function parsed(text, name) {
   } catch (error) {
     if (error.at !== undefined && YAML.test(text)) {
       error.message =
-        `config must be a file of JSON; got ${name}, which looks like YAML: a file is read as YAML if` +
+        `config must be a JSON file; got ${name}, which looks like YAML: a file is read as YAML if` +
         " its name ends in .yaml";
       throw error;
     }
     const isSyntax = error.at !== undefined || error.isNested;
-    if (isSyntax) error.message = `config must be a file of JSON; got ${name}: ${error.message}`;
+    if (isSyntax) error.message = `config must be a JSON file; got ${name}: ${error.message}`;
     throw error;
   }
 }
@@ -122,7 +122,7 @@ export class Entries {
   /** A list of so many numbers above 0. */
   numbers(key, count) {
     const value = this.mapping.get(key);
-    const allowed = `${this.path(key)} must be a list of ${count} numbers, one a pair`;
+    const allowed = `${this.path(key)} must be a list of ${count} numbers, one per pair`;
     if (!Array.isArray(value)) throw new Refusal(`${allowed}; got ${shown(value)}`);
     if (value.length !== count) throw new Refusal(`${allowed}; got ${value.length}`);
     const each = listed(value, `${this.path(key)}.`);

@@ -212,7 +212,7 @@ export function factsOf(found) {
   const lengths = [
     [found.trained_length, "trained"],
     [found.length, "promised"],
-  ].map(([length, word]) => (length ? `${grouped(length)} ${word}` : `${word}: not said`));
+  ].map(([length, word]) => (length ? `${grouped(length)} ${word}` : `${word}: not given`));
   if (found.asked_length) lengths.push(`${grouped(found.asked_length)} asked about`);
   if (found.window) lengths.push(`a window of ${grouped(found.window)}`);
   let scores = "not scaled";
@@ -244,7 +244,7 @@ const movingOf = ({ pairs }) => pairs.filter(({ frequency }) => frequency > 0).l
 function layersOf({ rotates, layers, windowed_layers: windowed, layer_count: count }) {
   const verb = rotates === false ? "do not rotate" : "rotate";
   if (rotates === null) return withWindows("which rotate is not known", windowed, null);
-  if (layers === null && count === null) return "how many there are is not said";
+  if (layers === null && count === null) return "the number of layers is not given";
   if (layers === null) return `which of the ${count} ${verb} is not known`;
   const isAll = BigInt(layers.length) === count;
   if (rotates === false && isAll) return `none of ${count} rotates`;
@@ -300,31 +300,33 @@ function tableOf(found) {
 /** How many pairs complete no turn, and what the length brings, in sentences. */
 export function verdictOf(found) {
   const whole = found.trained_length || found.length;
-  if (!whole) return "No length is said, so which pairs complete a turn in training is open.";
+  if (!whole) {
+    return "No length is given, so it is not known which pairs complete a turn in training.";
+  }
   const trained = grouped(least(whole, found.window));
   const moving = movingOf(found);
   const still = found.pairs.length - moving;
   const said =
     `${found.never_round} of ${moving} pairs complete no turn within ${trained} positions.` +
-    `${still ? ` ${still} more stand still.` : ""} In ${grouped(found.asked_length)}, `;
-  if (found.unseen) return `${said}${found.unseen} meet angles that are new.`;
-  return `${said}none meets an angle that is new.`;
+    `${still ? ` ${still} more stand still.` : ""} In ${grouped(found.asked_length)} positions, `;
+  if (found.unseen) return `${said}${found.unseen} of the ${moving} pairs meet new angles.`;
+  return `${said}no pair meets a new angle.`;
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
 export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
   if (RULELESS.includes(kind)) {
-    const feed = "Feed it fewer tokens, or rotate by yarn_frequencies in code of your own.";
+    const feed = "Feed the model fewer tokens, or rotate by yarn_frequencies in your own code.";
     const says = `What helps: transformers 5.24 reads no rule for model type "${kind}". ${feed}`;
     return { says, lines: [] };
   }
   if (!set) {
     const says =
       scheme === "dynamic"
-        ? "What helps: a larger factor leaves fewer angles new, and changes every sequence beyond" +
+        ? "What helps: a larger factor brings fewer new angles, but changes every sequence beyond" +
           " the trained length."
-        : `What helps: rope_type "${scheme}" goes no further. Feed it fewer tokens, or train it on` +
-          " more.";
+        : `What helps: rope_type "${scheme}" cannot be extended. Feed the model fewer tokens,` +
+          " or train it on longer sequences.";
     return { says, lines: [] };
   }
   const where = place ? ` inside ${place}` : "";

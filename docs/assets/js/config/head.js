@@ -30,7 +30,7 @@ export function headOf(reading, section, layerType) {
   if (share === null) {
     share = defaults.get(SHARE) ?? 1;
     if (share !== 1) {
-      const taken = `transformers takes ${general(share)} for this model type.`;
+      const taken = `transformers uses ${general(share)} for this model type.`;
       notes.push(`${SHARE} is not given. ${taken}`);
     }
   }
@@ -82,7 +82,8 @@ function latentHead(reading, section, latent) {
   }
   const beside = rest === null ? "" : `, ${rest} wide,`;
   notes.push(
-    `What is rotated is a vector of its own, ${latent} wide; the rest of a head${beside} is not.`,
+    `The rotated part is a separate vector, ${latent} wide; the rest of a head${beside} is not` +
+      " rotated.",
   );
   return { d: latent, rotaryD: latent, share: 1, latent: true };
 }
@@ -99,7 +100,7 @@ function widthOf(reading, layerType) {
   let name = widths.find(([, width]) => width !== null)?.[0] ?? entries.path(WIDTH);
   if (d === null && defaults.has(WIDTH)) {
     d = BigInt(defaults.get(WIDTH));
-    notes.push(`${name} is not given. transformers takes ${d} for this model type.`);
+    notes.push(`${name} is not given. transformers uses ${d} for this model type.`);
   } else if (d === null) {
     [d, name] = [divided(reading), "hidden_size / num_attention_heads"];
   }
@@ -107,7 +108,8 @@ function widthOf(reading, layerType) {
   if (quotient !== null && quotient !== Number(d)) {
     notes.push(
       `A head is ${d} wide, not hidden_size / num_attention_heads, ${general(quotient)}. A` +
-        " program that divides computes other frequencies, as transformers once did (PR 32495).",
+        " program that divides these two computes different frequencies, as transformers once did" +
+        " (PR 32495).",
     );
   }
   return d;
@@ -141,7 +143,7 @@ function completedQuotient(reading) {
   if (usual && hidden === null && heads === null) {
     [hidden, heads] = usual;
     reading.notes.push(
-      `${HIDDEN[0]} and ${HEADS[0]} are not given. transformers takes ${hidden} and ${heads} for` +
+      `${HIDDEN[0]} and ${HEADS[0]} are not given. transformers uses ${hidden} and ${heads} for` +
         " this model type.",
     );
   }

@@ -57,7 +57,7 @@ class Reader {
     if (first === "{" || first === "[") {
       const kind = first === "{" ? "object" : "array";
       if (depth > DEPTH) {
-        throw Object.assign(new Refusal("too many brackets are nested"), { isNested: true });
+        throw Object.assign(new Refusal("brackets are nested too deeply"), { isNested: true });
       }
       return this[kind](at, path, depth);
     }

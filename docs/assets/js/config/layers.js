@@ -26,7 +26,7 @@ export function completed(reading) {
   const isScaled = entries.within("rope_scaling").mapping.size > 0 && !isByType(given ?? new Map());
   if (!given || entries.within("rope_parameters").mapping.size || isScaled) return reading;
   notes.push(
-    "rope_parameters is not given. transformers takes a rule of its own for this model type.",
+    "rope_parameters is not given. transformers has a default rule for this model type.",
   );
   const mapping = new Map([...entries.mapping, ["rope_parameters", given]]);
   return { ...reading, entries: new Entries(mapping, entries.place), completed: true };
@@ -47,7 +47,9 @@ export function textOf(whole, notes) {
   refuseStrangers(entries);
   if (second !== undefined) {
     const value = shown(entries.mapping.get(second));
-    throw new Refusal(`${entries.path(second)} must not stand beside ${first}; got ${value}`);
+    throw new Refusal(
+      `${entries.path(second)} must not be given together with ${first}; got ${value}`,
+    );
   }
   const part = entries.within(first);
   for (const key of entries.given(ROTARY)) {
@@ -62,7 +64,7 @@ export function textOf(whole, notes) {
       [part.path(key), part.mapping.get(key)],
     ]);
   }
-  notes.push(`The part about text, ${part.place.replace(/\.+$/, "")}, is read, and no other.`);
+  notes.push(`Only the part about text, ${part.place.replace(/\.+$/, "")}, is read.`);
   const outer = entries.text("model_type");
   if (part.has("model_type") || !SAME.has(outer)) return part;
   return new Entries(new Map([...part.mapping, ["model_type", SAME.get(outer)]]), part.place);
@@ -180,7 +182,7 @@ export function namedLayers(reading) {
     noteUnread(reading, [THETAS], "All its layers that rotate have one base.");
   }
   if (known && !RESCALING.includes(kind)) {
-    noteUnread(reading, [RESCALED], "A rule is for all its layers.");
+    noteUnread(reading, [RESCALED], "A rule applies to all its layers.");
   }
   const count = layerCount(reading);
   if (RESCALING.includes(kind)) return rescaledLayers(reading, count);
@@ -296,8 +298,8 @@ function nested(reading, parameters) {
   const given = (key) => shown(entries.mapping.get(key));
   if (entries.within("rope_scaling").mapping.size) {
     throw new Refusal(
-      `${entries.path("rope_scaling")} must not stand beside rope_parameters with one rule for` +
-        ` each type of layers; got ${given("rope_scaling")}`,
+      `${entries.path("rope_scaling")} must not be given together with rope_parameters with one rule` +
+        ` for each type of layers; got ${given("rope_scaling")}`,
     );
   }
   const names = [...parameters.mapping.keys()];
@@ -314,8 +316,8 @@ function nested(reading, parameters) {
   const [local] = entries.given(LOCALS);
   if (local !== undefined && localBase(reading) && !parameters.has("sliding_attention")) {
     throw new Refusal(
-      `${entries.path(local)} must have a rope_parameters.sliding_attention to hold for;` +
-        ` got ${given(local)}`,
+      `${entries.path(local)} must have a rope_parameters.sliding_attention to apply to; got` +
+        ` ${given(local)}`,
     );
   }
   const sections = names.map((name) => [name, nestedSection(reading, parameters, name)]);

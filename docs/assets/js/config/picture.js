@@ -142,7 +142,7 @@ export function draw(found, rules, wide, high) {
     alt:
       `Pair 0 makes ${general(first.turns, 4)} turns in training, pair ${last.pair} ` +
       `${general(last.turns, 4)}; ${found.never_round} of ${moving.length} lie below one` +
-      ` turn, and ${found.unseen} meet angles that are new. Below, a line for each rule: by how much` +
+      ` turn, and ${found.unseen} meet new angles. Below, a line for each rule: by how much` +
       " it slows each pair.",
   };
 }

@@ -67,7 +67,7 @@ function translated(entries, notes) {
   if (isDiffusion(entries)) return new Entries(axes(entries, notes), entries.place);
   const isParams = PARAMS.every((key) => entries.has(key)) && !entries.has("model_type");
   if (!isParams || (entries.has(WIDTH) && !entries.has(BASE))) return entries; // Mistral's
-  notes.push("The keys are those of params.json, as Meta publishes it; its code is followed.");
+  notes.push("The keys are those of params.json, as Meta publishes it; Meta's code is followed.");
   const rule = entries.flag(SCALED, false) ? [["rope_scaling", META_RULE]] : [];
   const rest = [...entries.mapping].filter(([key]) => key !== SCALED);
   return new Entries(new Map([...rest, ...rule, ["model_type", META]]), entries.place);
@@ -97,7 +97,7 @@ function layoutIn({ entries, kind, notes }, head) {
     const given = interleaved(TRADITIONAL);
     if (given !== layout) {
       notes.push(
-        `${TRADITIONAL} is about mlx-lm alone, which takes the layout "${given}" by it.`,
+        `Only mlx-lm reads ${TRADITIONAL}, and takes the layout "${given}" from it.`,
       );
     }
   }
@@ -106,7 +106,7 @@ function layoutIn({ entries, kind, notes }, head) {
   }
   if (kind === "llama") {
     notes.push(
-      'The layout "half" is that of weights for transformers. Weights as Meta publishes them are' +
+      'Weights for transformers have the layout "half". Weights as Meta publishes them are' +
         ' "interleaved".',
     );
   }
@@ -139,8 +139,8 @@ function sectionsOf(section, head, notes) {
     throw new Refusal(`${path} must add up to the ${pairs} pairs that rotate; got ${said}`);
   }
   notes.push(
-    "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, as" +
-      " mrope_interleaved says, are often taken for one another (MNN, PR 4133).",
+    "Each axis of positions rotates its own pairs. Contiguous and interleaved sections, which" +
+      " mrope_interleaved tells apart, are often taken for one another (MNN, PR 4133).",
   );
   return sections;
 }

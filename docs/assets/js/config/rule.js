@@ -39,8 +39,8 @@ export function ruleOf(reading, section, head) {
   }
   if (scheme === "ntk" && reading.known && !ALPHA.includes(reading.kind)) {
     throw new Refusal(
-      `${entries.path("alpha")} must be in a configuration of HunYuan, which alone reads it; got` +
-        ` model type ${shown(reading.kind)}`,
+      `${entries.path("alpha")} must be in a configuration of HunYuan, the only model that reads it;` +
+        ` got model type ${shown(reading.kind)}`,
     );
   }
   refuseUnknown(entries, new Set([...COMMON, ...RULES.get(scheme)]), `rope_type "${kind}"`);
@@ -87,20 +87,20 @@ function baseOf(reading, { entries, apart, baseGiven }) {
   if (base === null) {
     const taken = defaults.get(BASE);
     const taker = REMOTE.has(reading.kind) ? "The code of this model" : "transformers";
-    notes.push(`${BASE} is not given. ${taker} takes ${general(taken, 15)} for this model type.`);
+    notes.push(`${BASE} is not given. ${taker} uses ${general(taken, 15)} for this model type.`);
     return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
   const isInside = !reading.completed && outer.has("rope_parameters");
   if (isOnlyIn(`rope_parameters.${BASE}`) && isInside) {
     notes.push(
-      `${BASE} is in rope_parameters. A program that looks for it outside takes its default, as` +
-        " DeepSpeed did (PR 8345).",
+      `${BASE} is in rope_parameters. A program that looks for it outside uses its own default,` +
+        " as DeepSpeed did (PR 8345).",
     );
   } else if (isOnlyIn(baseOfAttention(outer)[0]?.[0])) {
     const taken = known ? `, as transformers 5.24 does: ${general(defaults.get(BASE), 15)}` : "";
     notes.push(
-      `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default${taken}.`,
+      `${BASE} is in ${ATTENTION}. A program that looks for it outside uses its own default${taken}.`,
     );
   }
   const isCompleted = reading.completed && entries.place.startsWith("rope_parameters.");
@@ -113,7 +113,7 @@ function timesRatio({ entries, kind, notes }, base) {
   if (ratio === null) return base;
   if (!MULTIPLIED.includes(kind)) {
     throw new Refusal(
-      `${entries.path(RATIO)} must be a key that is read, as with model type "chatglm" alone;` +
+      `${entries.path(RATIO)} must be a key that is read, as only with model type "chatglm";` +
         ` got ${shown(entries.mapping.get(RATIO))}`,
     );
   }
@@ -152,8 +152,8 @@ function originalOf({ entries: outer, notes }, entries, length) {
   );
   if (original !== null && length !== null && length < original) {
     notes.push(
-      `${ORIGINAL} is ${original}, more than ${LENGTHS[0]}, ${length}. transformers takes the` +
-        " first for the length before the rule was applied.",
+      `${ORIGINAL} is ${original}, more than ${LENGTHS[0]}, ${length}. transformers uses the` +
+        " former as the length before the rule was applied.",
     );
   }
   return original;
@@ -193,8 +193,8 @@ function chunkedLength({ entries, notes }) {
   const original = chunks.integer(ORIGINAL, { least: 2 });
   if (original !== null) {
     notes.push(
-      `${chunks.path(ORIGINAL)} is ${original}. vLLM attends by chunks, so that no distance is` +
-        " longer; transformers does not read it.",
+      `${chunks.path(ORIGINAL)} is ${original}. vLLM attends in chunks, so that no distance is` +
+        " larger than that; transformers does not read it.",
     );
   }
   return original;
@@ -203,8 +203,8 @@ function chunkedLength({ entries, notes }) {
 function readSteps(reading, entries, head, { length }) {
   const trained = reading.entries.integer("seq_length") || length;
   reading.notes.push(
-    `Beyond ${trained === null ? "None" : trained} positions the base is larger, by powers of two of` +
-      " the length: the code of Qwen-7B, whose scores are also scaled by the logarithm of the" +
+    `Beyond ${trained === null ? "None" : trained} positions the base grows with each doubling of the` +
+      " length, as in the code of Qwen-7B, whose scores are also scaled by the logarithm of the" +
       " position if use_logn_attn says so.",
   );
   return { trainedLength: needed(reading, trained, STEPS) };
@@ -212,7 +212,7 @@ function readSteps(reading, entries, head, { length }) {
 
 function readFixedNtk({ notes }, entries) {
   notes.push(
-    "The base is larger at every length, and all pairs are slowed beside:" +
+    "The base is larger at every length, and all pairs are slowed in addition:" +
       " NTKScalingRotaryEmbedding in the code that comes with the weights, and in vLLM." +
       " transformers has no such rule.",
   );
@@ -222,7 +222,7 @@ function readFixedNtk({ notes }, entries) {
 /** Note which length is taken for the trained one where that is not given. */
 function noteMissing({ notes }, original, trained) {
   if (original !== null) return;
-  notes.push(`${ORIGINAL} is not given. transformers takes ${LENGTHS[0]}, ${trained}.`);
+  notes.push(`${ORIGINAL} is not given. transformers uses ${LENGTHS[0]}, ${trained}.`);
 }
 
 function readLinear(reading, entries, head, { length }) {
@@ -231,9 +231,9 @@ function readLinear(reading, entries, head, { length }) {
   const factor = scale === null ? factorOf(entries) : 1 / scale;
   if (original === null && factor !== 1) {
     reading.notes.push(
-      `With "linear", ${LENGTHS[0]} is the length before scaling to some, and after it to others:` +
-        ` vLLM multiplies it by the factor, ${general(factor)}, and transformers does not. So the` +
-        " trained length is open.",
+      `With "linear", ${LENGTHS[0]} is the length before scaling to some programs, and the length` +
+        ` after it to others: vLLM multiplies it by the factor, ${general(factor)}, and transformers` +
+        " does not. So the trained length is open.",
     );
   }
   return { factor, trainedLength: factor === 1 ? length : original };
@@ -243,8 +243,8 @@ function readDynamic(reading, entries, head, { length }) {
   const factor = factorOf(entries);
   const trained = needed(reading, length, "dynamic");
   reading.notes.push(
-    "The frequencies depend on the length of the whole sequence. transformers takes the longest" +
-      " it has met, and keys in its cache keep older ones (issue 25104).",
+    "The frequencies depend on the length of the whole sequence. transformers goes by the" +
+      " longest it has read so far, and keys in its cache keep the earlier frequencies (issue 25104).",
   );
   return { factor, length: truncated(Number(trained) * factor) };
 }
@@ -257,8 +257,8 @@ function readNtk(reading, entries) {
   reading.notes.push(`With alpha, the base is larger at every length.${said}`);
   if (!ALPHA.includes(reading.kind)) {
     reading.notes.push(
-      "Whether alpha is read is open, as this model type is not known: transformers reads it for" +
-        " HunYuan alone, vLLM for every model.",
+      "It is unclear whether alpha is read, as this model type is not known: transformers reads it" +
+        " only for HunYuan, vLLM for every model.",
     );
   }
   return { factor: entries.requiredNumber("alpha", { least: 1 }) };
@@ -320,8 +320,8 @@ function readYarn(reading, entries, head, rule) {
   }
   if (!entries.flag("apply_yarn_scaling", true)) {
     reading.notes.push(
-      "apply_yarn_scaling is false: vLLM left rotated dimensions unscaled by it. Neither vLLM 0.33" +
-        " nor transformers reads it.",
+      "apply_yarn_scaling is false: in that case vLLM used to leave rotated dimensions unscaled." +
+        " Neither vLLM 0.33 nor transformers reads it.",
     );
   }
   if (![null, 1].includes(entries.number(EXTRAPOLATION, { least: 0 }))) {
@@ -334,7 +334,7 @@ function readYarn(reading, entries, head, rule) {
     reading.notes.push(
       `${ATTN} is ${general(attn)}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23` +
         ` multiplies the attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
-        " attention_factor is another setting: the factor itself.",
+        " attention_factor is a different setting: the factor itself.",
     );
   }
   const settings = { fast, slow, truncate };
@@ -349,9 +349,9 @@ function yarnFactors({ notes }, entries, head, factor) {
   );
   if (given !== null) {
     notes.push(
-      "attention_factor is the factor itself. SGLang 0.5.23 reads it for a few models alone, of" +
-        " which Laguna had it multiplied by YaRN's (PR 33558), as in TensorRT-LLM (PR 16379)." +
-        " mlx-lm 0.32.2 does not read it.",
+      "attention_factor is the factor itself. SGLang 0.5.23 reads it only for a few models; for" +
+        " one of them, Laguna, it was multiplied by YaRN's factor (PR 33558), as in TensorRT-LLM" +
+        " (PR 16379). mlx-lm 0.32.2 does not read it.",
     );
     if (mscale || everywhere) notes.push("mscale and mscale_all_dim give way to attention_factor.");
   } else if (["rope_type", "type"].some((key) => entries.text(key) === TELECHAT)) {
@@ -363,14 +363,14 @@ function yarnFactors({ notes }, entries, head, factor) {
   } else if (mscale && everywhere) {
     given = yarnTemperature(factor, mscale) / yarnTemperature(factor, everywhere);
     notes.push(
-      "A program that does not read mscale has another attention factor, as vLLM had before it" +
+      "A program that does not read mscale uses a different attention factor, as vLLM did before it" +
         " read mscale (issue 48621).",
     );
   } else {
     given = yarnTemperature(factor);
     if (mscale || everywhere) {
       notes.push(
-        "Of mscale and mscale_all_dim one is missing, or 0, so transformers ignores both." +
+        "One of mscale and mscale_all_dim is missing, or 0, so transformers ignores both." +
           " DeepSeek's code takes 1 for the first and 0 for the second.",
       );
     }
@@ -380,12 +380,12 @@ function yarnFactors({ notes }, entries, head, factor) {
     softmax = yarnTemperature(factor, everywhere) ** 2;
     notes.push(
       "All scores are scaled too, by the square of the temperature with mscale_all_dim. Without" +
-        " it, positions after the first are wrong (onnxruntime/mobius, PR 548).",
+        " this scaling, positions after the first are wrong (onnxruntime/mobius, PR 548).",
     );
   }
   entries.flag("finetuned", false); // of no effect
   if (entries.number("llama_4_scaling_beta", { least: 0 }) !== null) {
-    notes.push("Queries are scaled by their position as well, beside the rotation.");
+    notes.push("Besides being rotated, queries are also scaled, depending on their position.");
   }
   return [given, softmax];
 }
@@ -402,7 +402,7 @@ function readLongrope(reading, entries, head, { length }) {
   const scales = ["short_mscale", "long_mscale"].map(read);
   const given = agreed([read("attention_factor"), ...scales]);
   reading.notes.push(
-    `Up to ${trained} positions the short divisors hold, beyond them the long ones, for all` +
+    `Up to ${trained} positions the short divisors apply, beyond them the long ones, to all` +
       " tokens of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest sequence" +
       " it is set up for (PR 27431).",
   );

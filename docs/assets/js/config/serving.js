@@ -125,7 +125,7 @@ function llamaCpp(configs, found, length, notes) {
     const [kind, factor] = [rule.get("rope_type"), rule.get("factor")];
     if (!["linear", "yarn"].includes(kind)) {
       const said =
-        `llama.cpp has no option for rope_type "${kind}". Write what to set into config.json and` +
+        `llama.cpp has no option for rope_type "${kind}". Write the new rule into config.json and` +
         " convert the model again.";
       return { program: LLAMA_CPP, lines: [], notes: [said] };
     }

@@ -18,7 +18,9 @@ export function usual(entries, notes) {
   if (kind === "cohere_compass_text") return made(withoutDangling(entries));
   if (kind === "git" && isGrok(entries)) return made(grok(entries, notes));
   if (LATENTS.includes(kind) && !entries.flag(MLA, true)) {
-    notes.push(`${MLA} is false: its attention is that of Llama, and no part is apart.`);
+    notes.push(
+      `${MLA} is false: its attention is that of Llama, and no part of a head is a separate vector.`,
+    );
     return made(without(entries, [...LATENT, MLA]).set("model_type", "deepseek"));
   }
   return made(entries.mapping);
