@@ -406,7 +406,7 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> Truth:
         and tells_neighbours_apart(ladder[::8]),
         "It need not: as many copies": tells_neighbours_apart(ladder[[0] * 256]),
         "It need not: one is enough": tells_neighbours_apart(ladder[[-1]]),
-        "So that they differ at all": np.mean(draws < 2 * ladder[-1]) > 0.5,
+        "Only so that the clocks differ": np.mean(draws < 2 * ladder[-1]) > 0.5,
     }
 
 
@@ -420,7 +420,7 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> Truth:
     nearest = np.array([np.max(met @ row) / 256 for row in new[512::64]])
     return {
         "Each has a row": bounded and distinct and nearest.max() < alike[0],
-        "From 512 on there is none": not np.isfinite(new).all(),
+        "From position 512 on there is no row": not np.isfinite(new).all(),
         "All is well": nearest.min() > alike[0],
         "From 512 on, the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
     }
