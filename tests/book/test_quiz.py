@@ -477,7 +477,7 @@ def test_question_13_the_doubled_exponent_squares_the_base() -> Truth:
         "Of one with the base 100,000,000": is_close(angles, 9 * frequencies(512, base=1e8)),
         "Of the usual one, with the base": is_close(angles, 9 * frequencies(512)),
         "Of one with the base 100.": is_close(angles, 9 * frequencies(512, base=100)),
-        "Of the usual one, but 1024 wide": is_close(angles, 9 * frequencies(1024)[:256]),
+        "Of the first half of a table": is_close(angles, 9 * frequencies(1024)[:256]),
     }
 
 
