@@ -335,7 +335,7 @@ def test_slopes_of_a_rank_are_compared_where_its_heads_are_told(
     ],
 )
 def test_slopes_of_no_rank_are_undetermined(
-    slopes: Sequence[float], part: dict[str, int], why: str
+    slopes: Sequence[float], part: dict[str, Any], why: str
 ) -> None:
     found = nn.relative_scores(with_slopes(slopes, layers=1), **part)
     assert (found.status, why in found.why) == (UNDETERMINED, True), str(found)
@@ -343,7 +343,8 @@ def test_slopes_of_no_rank_are_undetermined(
 
 @pytest.mark.parametrize(("given", "missing"), [("heads", "rank"), ("rank", "heads")])
 def test_heads_and_rank_are_given_together(given: str, missing: str) -> None:
-    for ask in nn.relative_scores, nn.diagnose:
+    asks: tuple[Callable[..., Any], ...] = (nn.relative_scores, nn.diagnose)
+    for ask in asks:
         with pytest.raises(ValueError, match=f"{missing} must be given where {given} is; got None"):
             ask(Decoder(), **{given: 1})
 
@@ -519,7 +520,7 @@ def test_a_ring_of_cached_keys_is_healthy() -> None:
 
 
 def test_a_window_as_large_as_the_length_asked_for_is_read_past() -> None:
-    large = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
+    large: dict[str, Any] = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
     for forgets in (True, False):
         model = Decoder(**large, forgets=forgets)
         found = nn.relative_scores(model)
