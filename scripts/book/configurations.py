@@ -1,6 +1,6 @@
 """Rotary settings of published models, from `docs/data/configurations.yml`.
 
-Each is a configuration in the manner of transformers, with those keys that `posenc.read_config`
+Each is a configuration in the format of transformers, with those keys that `posenc.read_config`
 reads, and where they were read.
 """
 

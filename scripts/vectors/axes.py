@@ -346,7 +346,7 @@ def mrope_suite() -> Suite:
         "mrope",
         "M-RoPE: vectors with a position on each of three axes, time, height and width; positions"
         " has a row for each axis. sections says how many pairs each axis rotates: in blocks, or"
-        " taking turns with interleaved_sections, where pair i belongs to axis i mod 3 as long as"
+        " interleaved with interleaved_sections, where pair i belongs to axis i mod 3 as long as"
         " that axis has pairs left, and otherwise to time.",
         "The rotated vectors, in the shape of x.",
         mrope,

@@ -1,4 +1,4 @@
-"""Suite config: whole configurations, in the manner of transformers, to frequencies."""
+"""Suite config: whole configurations, in the format of transformers, to frequencies."""
 
 from __future__ import annotations
 
@@ -599,7 +599,7 @@ def config_suite() -> Suite:
     """Return suite config."""
     suite = Suite(
         "config",
-        "Configurations of models in the manner of transformers, in both spellings. length is that"
+        "Configurations of models in the format of transformers, in both spellings. length is that"
         " of the whole sequence; where it is missing it does not matter.",
         "frequencies of the pairs that rotate, and attention_factor. Where layers differ: layers,"
         " with these for each layer, and no frequencies for one that does not rotate. For DeepSeek"

@@ -833,11 +833,11 @@ def frequencies_suite() -> Suite:
     """Return suite frequencies."""
     suite = Suite(
         "frequencies",
-        "The frequency of each pair of a head d wide, in radians per position, by a rule of"
-        ' scaling. base is 10000 if it is not given, ramp "pairs", truncate true, fast 32, slow 1,'
-        " low 1, high 4.",
+        "The frequency of each pair of a head of width d, in radians per position, under a scaling"
+        ' rule. base is 10000 if it is not given, ramp "pairs", truncate true, fast 32, slow 1, low'
+        " 1, high 4.",
         "frequencies, d/2 numbers, and attention_factor, by which queries and keys are also"
-        " multiplied; 1 where the rule has none.",
+        " multiplied; 1 if the rule has no such factor.",
         expected_answer,
         BUGS,
         CONVENTIONS,

@@ -142,10 +142,11 @@ def resize_grid_suite() -> Suite:
     """Return suite resize_grid."""
     suite = Suite(
         "resize_grid",
-        "A grid of learned positions, (height, width, d), at other sizes. kernel is linear, or"
-        " cubic with Keys' a of −3/4, or −1/2 with antialias. corners: the places at the ends stay;"
-        " otherwise cells are aligned. antialias: the kernel grows with the step where the grid"
-        " becomes smaller, and weights beyond the ends are dropped. As torch's interpolate.",
+        "A grid of learned positions, (height, width, d), resized to other sizes as by torch's"
+        " interpolate. kernel is linear, or cubic with Keys' a of −3/4, or −1/2 with antialias."
+        " corners: the corner positions keep their values; otherwise cells are aligned. antialias:"
+        " where the grid shrinks, the kernel is as many times wider as the step, and weights beyond"
+        " the ends are dropped.",
         "The new grid, (sizes[0], sizes[1], d).",
         resized,
         GRIDS,

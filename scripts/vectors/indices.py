@@ -147,8 +147,8 @@ def swin_suite() -> Suite:
     """Return suite swin."""
     suite = Suite(
         "swin",
-        "The index of each pair of patches in a window into a table of relative positions, in the"
-        " order of the authors of Swin: query − key, rows first.",
+        "For each pair of patches in a window, the index into a table of relative positions, in"
+        " the order of the authors of Swin: query − key, rows first.",
         "A row for each query, a column for each key; integers.",
         window,
         SWIN,

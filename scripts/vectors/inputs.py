@@ -58,17 +58,19 @@ RULE = {
     "factor": may("number", "how many times longer than trained"),
     "trained_length": may("integer", "tokens of a sequence in training"),
     "short": may("[d/2]", "divisors up to the trained length; for longrope"),
-    "long": may("[d/2]", "divisors beyond it; for longrope"),
+    "long": may("[d/2]", "divisors beyond the trained length; for longrope"),
     "low": may("number", "turns below which a pair is slowed; for llama3"),
     "high": may("number", "turns above which a pair is kept; for llama3"),
     "fast": may("number", "turns above which a pair is kept; for yarn"),
     "slow": may("number", "turns below which a pair is slowed; for yarn"),
     "ramp": may(
         "text",
-        "over what yarn blends: pairs as released, or turns as in the paper",
+        "what the ramp of yarn runs over: pairs as in released code, or turns as in the paper",
         {"enum": ["pairs", "turns"]},
     ),
-    "truncate": may("yes or no", "whether the ends of the ramp over pairs are whole; for yarn"),
+    "truncate": may(
+        "yes or no", "whether the ends of the ramp over pairs are rounded to integers; for yarn"
+    ),
     "mscale": may("number", "numerator of yarn's attention factor"),
     "mscale_all_dim": may("number", "denominator of yarn's attention factor"),
     "attention_factor": may("number", "the attention factor itself; for yarn and longrope"),
@@ -90,7 +92,8 @@ INPUTS: dict[str, dict[str, Field]] = {
         "part": may("text", "first or last: the dimensions that rotate; first if missing"),
         "pairs": may(
             "text",
-            "part or head: what is halved to make pairs, in the layout half; part if missing",
+            "part or head: which is split into halves to form pairs, in the layout half; part if"
+            " missing",
         ),
         "inverse": may("yes or no", "whether x is rotated already and is to be rotated back"),
         "layout": LAYOUT,
@@ -115,7 +118,7 @@ INPUTS: dict[str, dict[str, Field]] = {
         "x": Field("[length, d]", X),
         "positions": Field("[3, length]", "time, height and width of each vector, integers"),
         "sections": Field("[3]", "how many pairs each axis rotates"),
-        "interleaved_sections": Field("yes or no", "whether the axes take turns"),
+        "interleaved_sections": Field("yes or no", "whether the axes are interleaved"),
         "layout": LAYOUT,
         "base": BASE,
     },
@@ -128,7 +131,7 @@ INPUTS: dict[str, dict[str, Field]] = {
         "shift": Field("integer", "0 or 1, subtracted from the denominator d_model/2"),
     },
     "alibi": {
-        "heads": Field("number", "how many heads, of all ranks"),
+        "heads": Field("number", "how many heads, in all ranks together"),
         "rank": may("integer", "which shard of the heads is asked for; from 0"),
         "ranks": may("integer", "into how many equal shards the heads are split"),
     },
@@ -143,7 +146,9 @@ INPUTS: dict[str, dict[str, Field]] = {
         "relative": Field("any", "key − query, integers in one or two axes", schema=NUMBERS),
         "bidirectional": Field("yes or no", "whether keys ahead have buckets of their own"),
         "buckets": Field("integer", "how many buckets"),
-        "max_distance": Field("integer", "the distance from which all share the last bucket"),
+        "max_distance": Field(
+            "integer", "the distance from which on all distances share the last bucket"
+        ),
     },
     "swin": {"window": Field("number", "patches on a side")},
     "shaw": {
@@ -153,7 +158,7 @@ INPUTS: dict[str, dict[str, Field]] = {
     },
     "resize": {
         "table": Field("[length, width]", "the learned rows"),
-        "rows": Field("integer", "how many rows there are to be"),
+        "rows": Field("integer", "how many rows the new table has"),
     },
     "positions": {
         "mask": may("[batch, length]", "1 for tokens, 0 for padding; this or lengths"),
@@ -162,7 +167,9 @@ INPUTS: dict[str, dict[str, Field]] = {
             "[batch, length]", "the sequence of each token in a packed row, from 1; 0 for padding"
         ),
         "queries": may("integer", "how many of the last tokens are asked for; all if missing"),
-        "first_row": may("integer", "the position of a first token; 0 if missing"),
+        "first_row": may(
+            "integer", "the position of the first token of each sequence; 0 if missing"
+        ),
     },
     "sequences": {
         "objects": Field("list of objects", SETTINGS),
@@ -175,10 +182,14 @@ INPUTS: dict[str, dict[str, Field]] = {
     "deberta": {
         "relative": Field("any", "key − query, integers in one or two axes", schema=NUMBERS),
         "max_distance": Field("integer", "where distances are clipped, or the last bucket begins"),
-        "buckets": may("integer", "how many buckets on each side; without, rows are asked for"),
+        "buckets": may("integer", "how many buckets on each side; if missing, rows are asked for"),
     },
     "mrope_positions": {
-        "parts": Field("list", "tokens, or frames, height and width", schema={"type": "array"}),
+        "parts": Field(
+            "list",
+            "of each part: how many tokens; or, for a grid, frames, height and width",
+            schema={"type": "array"},
+        ),
         "intervals": may("number", "how far frames are apart in time; 1 if missing"),
         "after": may("text", "largest or sides: where the part after a grid begins"),
     },
@@ -186,8 +197,8 @@ INPUTS: dict[str, dict[str, Field]] = {
         "grid": Field("[height, width, d]", "the learned rows"),
         "sizes": Field("[2]", "the new height and width"),
         "kernel": Field("text", "linear or cubic"),
-        "corners": Field("yes or no", "whether the places at the ends stay"),
-        "antialias": Field("yes or no", "whether the kernel grows where the grid shrinks"),
+        "corners": Field("yes or no", "whether the corner positions keep their values"),
+        "antialias": Field("yes or no", "whether the kernel is widened where the grid shrinks"),
     },
 }
 
@@ -201,7 +212,8 @@ REFUSALS: dict[str, dict[str, str]] = {
         "width": "d must be even and at least 2, and for ntk at least 4.",
         "factor": "factor must be at least 1: a context is stretched, not shrunk.",
         "length": "Lengths must be at least 1.",
-        "limits": "The limit above which pairs are kept must not be below the other.",
+        "limits": "The limit above which pairs are kept must not be below the limit below which"
+        " they are slowed.",
         "shape": "short and long must have a divisor for each pair.",
         "divisors": "Divisors must be positive.",
         "partial": "rotary_d must be even, and at most d.",
@@ -209,7 +221,7 @@ REFUSALS: dict[str, dict[str, str]] = {
     },
     "config": {
         "scaling": "The rule must be known and have all its values, with a factor of at least 1.",
-        "unread key": "A key that nobody reads is misspelt.",
+        "unread key": "A key that no program reads is taken to be misspelt.",
         "odd width": "The width of a head must be even.",
         "width": "The heads must share hidden_size evenly.",
         "base": "rope_theta must be a number.",
@@ -246,11 +258,12 @@ REFUSALS: dict[str, dict[str, str]] = {
         "unknown order": "order must be interleaved or halves, and first sine or cosine.",
         "shift": "With one pair, a shift of 1 divides by zero.",
     },
-    "alibi": HEADS | {"shard": "The heads must be split evenly, and rank be one of the shards."},
+    "alibi": HEADS
+    | {"shard": "The heads must be split evenly, and rank must be one of the shards."},
     "alibi_bias": HEADS
     | {
         "length": "Lengths must not be negative.",
-        "offset": "The first query must not stand before position 0.",
+        "offset": "The first query must not be before position 0.",
     },
     "t5": {
         "odd": "Both directions must have as many buckets: their number is even.",
@@ -282,12 +295,12 @@ REFUSALS: dict[str, dict[str, str]] = {
         "max_distance": "max_distance must be 1 or more, and lie beyond the single buckets.",
     },
     "mrope_positions": {
-        "sizes": "A part must have no fewer than 0 tokens, and no side of a grid be 0.",
+        "sizes": "A part must not have fewer than 0 tokens, and no side of a grid may be 0.",
         "interval": "Frames must not go back in time.",
     },
     "resize_grid": {
         "sizes": "There must be at least one row and column.",
         "unknown kernel": "kernel must be linear or cubic.",
-        "contradiction": "With antialias, cells are aligned, and corners cannot stay.",
+        "contradiction": "With antialias, cells are aligned, and corners cannot keep their values.",
     },
 }

@@ -265,12 +265,13 @@ def positions_suite() -> Suite:
     """Return suite positions."""
     suite = Suite(
         "positions",
-        "The position of each token: of a batch by its mask, 1 for tokens and 0 for padding, or of"
-        " sequences packed into one row, by their lengths. With queries, only the last tokens are"
-        " asked for, as in a step with a cache. segments: of sequences packed into rows, by the"
-        " number of each token's sequence. first_row is the position of a first token, as 2 in"
-        " RoBERTa and 0 if not given.",
-        "An integer for each token, in the shape of the mask; null is padding, where any will do.",
+        "The position of each token: in a batch, from its mask, which has 1 for tokens and 0 for"
+        " padding; in sequences packed into one row, from their lengths; in several packed rows,"
+        " from segments, the number of each token's sequence. With queries, only the last tokens"
+        " are asked for, as in a step with a cache. first_row is the position of the first token"
+        " of each sequence, as 2 in RoBERTa, and 0 if not given.",
+        "An integer for each token, in the shape of the mask; null for padding, where any number"
+        " passes.",
         positions,
         POSITIONS,
     )
@@ -438,8 +439,8 @@ def resize_suite() -> Suite:
     """Return suite resize."""
     suite = Suite(
         "resize",
-        "A table of learned positions with another number of rows, interpolated linearly. The first"
-        " and the last row keep their values.",
+        "A table of learned positions, interpolated linearly to a different number of rows. The"
+        " first and the last row keep their values.",
         "The new rows.",
         interpolated_rows,
         RESIZE,
