@@ -34,11 +34,11 @@ PROPERTIES = {
     "zero": "At position 0 nothing is rotated, every sine is 0 and every cosine 1.",
     "relative": "Shift a query and a key together: their score does not change.",
     "distinct": "No two positions have the same angles.",
-    "known": "At a position far from the start and at an odd size, compare with a value computed elsewhere.",
+    "known": "Compare with a value computed elsewhere, at a far position and at an odd size.",
     "settings": "Change one setting: the answer changes.",
     "edges": "Test exactly at the limit, a token before it and a token after it.",
     "fresh": "An object that was used before answers like a fresh object.",
-    "alone": "A step with a cache, a padded row and a packed document each give the same result as the text alone.",
+    "alone": "A cached step, a padded row and a packed document give the same result as the text alone.",
     "near": "With equal scores, the nearest key has the largest weight.",
     "axes": "Move along one axis: only what belongs to that axis changes.",
 }
