@@ -38,7 +38,7 @@ PROPERTIES = {
     "settings": "Change one setting: the answer changes.",
     "edges": "Test exactly at the limit, a token before it and a token after it.",
     "fresh": "An object that was used before answers like a fresh object.",
-    "alone": "A cached step, a padded row and a packed document give the same result as the text alone.",
+    "alone": "A cached step, a padded row and a packed document give the result of the text alone.",
     "near": "With equal scores, the nearest key has the largest weight.",
     "axes": "Move along one axis: only what belongs to that axis changes.",
 }
