@@ -34,7 +34,7 @@ PROPERTIES = {
     "zero": "At position 0 nothing is rotated, every sine is 0 and every cosine 1.",
     "relative": "Shift a query and a key together: their score does not change.",
     "distinct": "No two positions have the same angles.",
-    "known": "Compare with a value computed elsewhere, at a far position and at an odd size.",
+    "known": "Compare with a value computed elsewhere, at a far position and at an unusual size.",
     "settings": "Change one setting: the answer changes.",
     "edges": "Test exactly at the limit, a token before it and a token after it.",
     "fresh": "An object that was used before answers like a fresh object.",
