@@ -188,7 +188,8 @@ def widest(reach: int) -> int:
 def _windows(trial: Trial, caches: Caches, length: int) -> tuple[int, tuple[int, ...]]:
     """Return how many tokens were read, and to how many keys the last of them is attending.
 
-    Those that are attending to all are left out. If no cache can be used, 0 tokens were read.
+    Those that are attending to all are left out. If no cache can be used, or its scores are not
+    those of as many heads, 0 tokens were read.
     """
     asked = {2 * length - widest(length), length}  # in the first, windows of this length are found
     for reach in sorted({*REACHES, *(n for n in asked if n > REACHES[-1])}, reverse=True):
@@ -201,6 +202,8 @@ def _windows(trial: Trial, caches: Caches, length: int) -> tuple[int, tuple[int,
             with whole:
                 trial.call(tokens)
             pairs = [(one, single[0]) for one, single in _paired(whole, step)]
+            if not pairs:
+                return 0, ()
             counts = {_visible(one, -1).shape[1] for pair in pairs for one in pair}
             return reach, tuple(n for n in sorted(counts) if FEWEST < n <= widest(reach))
     return 0, ()

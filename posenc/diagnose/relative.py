@@ -126,6 +126,10 @@ def relative_scores(
     are those of a part of its heads, as where each rank of a parallel model counts its own from 0.
     Of a model that is itself the part of one rank, `heads` and `rank` say which slopes are right.
 
+    Where the example has positions on several axes, integers (axes, batch, length), as M-RoPE has,
+    scores must stay when all tokens are shifted alike along any axis, and change with each axis.
+    Of a text alone the axes are alike, and the answer says that they were not tried.
+
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
@@ -144,8 +148,10 @@ def relative_scores(
         rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
         keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
         "steps stand one position too far", "positions restart where the cache drops keys", "slopes
-        repeat from head to head", "its slopes are those of other heads" and "far keys are
-        favoured", all ill; "its positions are absolute"
+        repeat from head to head", "its slopes are those of other heads", "far keys are
+        favoured", and, of positions on several axes, "scores change where an axis is shifted", "an
+        axis of its positions is not read" and "a step ignores the positions that it is given", all
+        ill; "scores depend on key − query along each axis"; "its positions are absolute"
         and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
@@ -285,7 +291,9 @@ def _read_in_words(read: Cached, length: int | None) -> str:
         same += f", also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys"
     elif read.reach:
         same += f"; in {read.reach} tokens no key drops out"
-    if not read.reach or (length or math.inf) <= widest(read.reach):
+    if not read.reach:
+        return f"{same}. No window was tried."
+    if (length or math.inf) <= widest(read.reach):
         return f"{same}."
     further = "" if length else "; length= or --length reads further"
     return f"{same}. No window of more than {widest(read.reach)} keys was tried{further}."

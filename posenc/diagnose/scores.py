@@ -62,7 +62,9 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         if fused or name in SOFTMAX:
             self.attentions += 1
             if self.rows is None and fused:
-                self._keep(_fused_scores(_named_arguments(func, args, kwargs), self.last))
+                scores = _fused_scores(_named_arguments(func, args, kwargs), self.last)
+                # PyTorch reads heads that share their keys as queries, where there is one query.
+                self._keep(scores if self.queries > 1 else scores.flatten(1, -2)[..., None, :])
             elif self.rows is None:
                 self._keep(_softmax_scores(args[0], args[1], self.queries, self.keys))
         elif "attention" in name or "encoder_layer" in name:

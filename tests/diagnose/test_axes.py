@@ -69,6 +69,7 @@ def test_a_model_that_rotates_by_three_axes_is_healthy_and_its_pairs_are_told() 
     told = "along axis 0 pairs 0 to 1, along axis 1 pairs 2 to 4, along axis 2 pairs 5 to 7."
     assert told in found.why
     assert "that the model itself counts after an image were not tried" in found.why
+    assert found.why.endswith("tokens have the same scores. No window was tried.")
 
 
 EXCHANGED = (1, 1, 0, 0, 0, 2, 2, 2)

@@ -335,7 +335,7 @@ def test_slopes_of_a_rank_are_compared_where_its_heads_are_told(
     ],
 )
 def test_slopes_of_no_rank_are_undetermined(
-    slopes: Sequence[float], part: dict[str, int], why: str
+    slopes: Sequence[float], part: dict[str, Any], why: str
 ) -> None:
     found = nn.relative_scores(with_slopes(slopes, layers=1), **part)
     assert (found.status, why in found.why) == (UNDETERMINED, True), str(found)
@@ -343,7 +343,8 @@ def test_slopes_of_no_rank_are_undetermined(
 
 @pytest.mark.parametrize(("given", "missing"), [("heads", "rank"), ("rank", "heads")])
 def test_heads_and_rank_are_given_together(given: str, missing: str) -> None:
-    for ask in nn.relative_scores, nn.diagnose:
+    asks: tuple[Callable[..., Any], ...] = (nn.relative_scores, nn.diagnose)
+    for ask in asks:
         with pytest.raises(ValueError, match=f"{missing} must be given where {given} is; got None"):
             ask(Decoder(), **{given: 1})
 
@@ -481,6 +482,38 @@ def test_positions_that_restart_where_a_cache_drops_keys_are_told(name: str) -> 
     assert f"the same scores, also beyond its window of {size} keys." in found.why
 
 
+class SharedKeys(Decoder):
+    """All heads share the keys of the first; with one query, PyTorch takes heads for queries."""
+
+    def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+        cached = k.shape[2] - q.shape[2]
+        behind = torch.arange(q.shape[2])[:, None] + cached - torch.arange(k.shape[2])
+        bias = torch.zeros(behind.shape).masked_fill((behind < 0) | (behind > 7), -torch.inf)
+        k, v, bias = k[:, :1].contiguous(), v[:, :1].contiguous(), bias.to(q.dtype)
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, enable_gqa=True)
+
+
+def test_keys_that_heads_share_are_read_past_their_window() -> None:
+    for forgets in (True, False):
+        found = nn.relative_scores(SharedKeys(keeps=8, forgets=forgets))
+        assert (found.ill, found.measured["window"]) == (forgets, 8), str(found)
+
+
+def test_no_window_is_claimed_where_the_scores_of_a_step_are_not_seen() -> None:
+    class Folded(Decoder):
+        """Has one axis for heads and queries where there is one query."""
+
+        def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+            if q.shape[2] > 1 or len(q) > 1:
+                return super().attention(q, k, v, places)
+            scores = (q[0] @ k[0].mT)[:, 0] / math.sqrt(q.shape[-1])
+            return torch.softmax(scores, dim=-1)[None, :, None] @ v
+
+    found = nn.relative_scores(Folded())
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 0), str(found)
+    assert found.why.endswith("A cache was tried, and shows nothing.")
+
+
 def test_a_window_whose_cache_drops_no_key_is_healthy() -> None:
     for window in (4, 8):
         found = nn.relative_scores(Decoder(window=window))
@@ -502,7 +535,7 @@ def test_a_ring_of_cached_keys_is_healthy() -> None:
 
 
 def test_a_window_as_large_as_the_length_asked_for_is_read_past() -> None:
-    large = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
+    large: dict[str, Any] = {"layers": 1, "heads": 1, "window": 600, "keeps": 600, "fused": True}
     for forgets in (True, False):
         model = Decoder(**large, forgets=forgets)
         found = nn.relative_scores(model)

@@ -24,7 +24,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from posenc import nn, wavelengths
+from posenc import mrope_positions, nn, wavelengths
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 
 WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}
@@ -270,3 +270,34 @@ def test_bloom_with_the_other_sign_favours_far_keys(monkeypatch: pytest.MonkeyPa
     right = file._get_alibi_slopes
     monkeypatch.setattr(file, "_get_alibi_slopes", lambda *given: -right(*given))
     assert nn.relative_scores(small_model("BLOOM")).verdict == "far keys are favoured"
+
+
+def test_positions_on_three_axes_of_transformers_are_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Qwen2-VL reads an image of 2 by 4 patches in a text; then both sides as the height."""
+    from transformers.models.qwen2_vl import Qwen2VLTextConfig, Qwen2VLTextModel
+    from transformers.models.qwen2_vl.modeling_qwen2_vl import Qwen2VLRotaryEmbedding
+
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    model = Qwen2VLTextModel(
+        Qwen2VLTextConfig(**SMALL, num_key_value_heads=1, rope_parameters=rope)
+    )
+    positions = torch.as_tensor(mrope_positions([3, (1, 2, 4), 2])).T[:, None]
+    example = {"input_ids": torch.arange(13)[None], "position_ids": positions}
+    found = nn.relative_scores(model, example)
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 1), str(found)
+    assert "axis 0 pairs 0 to 1, along axis 1 pairs 2 to 4, along axis 2 pairs 5 to 7" in found.why
+    right = Qwen2VLRotaryEmbedding.forward
+    monkeypatch.setattr(
+        Qwen2VLRotaryEmbedding, "forward", lambda self, x, ids: right(self, x, ids[[0, 1, 1]])
+    )
+    assert nn.relative_scores(model, example).verdict == "an axis of its positions is not read"
+
+
+def test_a_window_of_transformers_is_read_past_at_the_length_asked_for() -> None:
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(**SMALL, num_key_value_heads=1, sliding_window=520)
+    found = nn.relative_scores(MistralForCausalLM(config), length=520)
+    assert (found.status, found.measured["window"]) == (HEALTHY, 520), str(found)
