@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--posenc-known", metavar="FILE", help="known differences: ID # reason")
     group.addoption("--posenc-contract", metavar="CONTRACT", help="how exact answers must be")
     group.addoption(
-        "--posenc-strict", action="store_true", help="fail where nonsense was not refused"
+        "--posenc-strict", action="store_true", help="fail if an invalid input is not refused"
     )
 
 

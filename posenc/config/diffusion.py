@@ -4,7 +4,7 @@ Each axis of an image or a video rotates a part of the head of its own, with the
 head as wide as that part.
 
 Source: the rotary modules in models/transformers of diffusers 0.42.1, such as `FluxPosEmbed`,
-`WanRotaryPosEmbed` and `get_3d_rotary_pos_embed`.
+`WanRotaryPosEmbed` and `get_3d_rotary_pos_embed`; `precompute_freqs_cis` of Lightricks/LTX-Video.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ THIRDS = (
 )  # fmt: skip
 EIGHTHS = "CogVideoXTransformer3DModel"
 DIVIDED = {**dict.fromkeys(THIRDS, 128), EIGHTHS: 64}  # how wide a head is if that is left out
-# Why others are not read.
+# Why others are not read. A key of its authors' own configuration tells LTX-Video under any class.
+LTX, LTX_BASE = "LTXVideoTransformer3DModel", "positional_embedding_theta"
 REASONS = {
     "CogView4Transformer2DModel": "scales the positions of a patch to a fixed grid first",
-    "LTXVideoTransformer3DModel": "spaces its frequencies evenly in their logarithm, times π/2, and"
+    LTX: "spaces its frequencies evenly in their logarithm, times π/2, and"
     " uses fractions of a length as positions",
     "MochiTransformer3DModel": "learns the frequencies of its axes",
     "PixArtTransformer2DModel": "adds sinusoids to the patches and does not rotate",
@@ -80,7 +81,7 @@ def _widths(entries: Entries, name: str) -> tuple[list[int], float]:
     if name in DIVIDED:
         return _divided(entries, name), 1e4
     if name not in LISTED:
-        why = REASONS.get(name, UNKNOWN_CLASS)
+        why = REASONS.get(LTX if LTX_BASE in entries else name, UNKNOWN_CLASS)
         raise ValueError(
             f"{entries.path(CLASS)} must be a diffusion transformer whose axes are read; got"
             f" {_shown(name)}, which {why}: see {PAGE}"

@@ -19,9 +19,9 @@ from posenc.vectors.suite import Case, Suite, load, suites
 FORMATS = ("text", "json", "junit")
 DESCRIBED = "Test any implementation of positions against cases with known answers."
 EXITS = (
-    "Exit status of run: 0 if nothing failed that is not known; 1 if something did, or a known"
-    " difference passes (with --strict also if nonsense was answered); 2 if nothing could be"
-    " tested."
+    "Exit status of run: 0 if every failure is a known one; 1 if one is not, or if a known"
+    " difference passes (with --strict also if an invalid input was answered); 2 if nothing could"
+    " be tested."
 )
 
 
@@ -30,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description, command.epilog = DESCRIBED, EXITS
     actions = command.add_subparsers(dest="action", required=True, metavar="list | show | run")
     listed = actions.add_parser("list", help="list the suites")
-    shown = actions.add_parser("show", help="show a case, or what a suite asks")
+    shown = actions.add_parser("show", help="show a case, or the inputs of a suite")
     shown.add_argument("id", metavar="ID", help="of a case, or the name of a suite")
     tried = actions.add_parser("run", help="test a program", epilog=EXITS)
     tried.add_argument("--suite", help="one suite only")
@@ -43,19 +43,29 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--known", type=Path, metavar="FILE", help="known differences: ID or pattern # reason"
     )
     tried.add_argument(
-        "--skip", action="append", default=[], metavar="PATTERN", help="cases not to ask"
+        "--skip", action="append", default=[], metavar="PATTERN", help="cases to leave out"
     )
-    tried.add_argument("--strict", action="store_true", help="fail where nonsense was not refused")
     tried.add_argument(
-        "--write-known", type=Path, metavar="FILE", help="write today's failures, to be explained"
+        "--strict", action="store_true", help="fail if an invalid input is not refused"
+    )
+    tried.add_argument(
+        "--write-known",
+        type=Path,
+        metavar="FILE",
+        help="write the failures of this run, for you to add reasons",
     )
     tried.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
     tried.add_argument(
-        "--badge", type=Path, metavar="FILE", help="write a badge, as shields.io reads it"
+        "--badge",
+        type=Path,
+        metavar="FILE",
+        help="write a badge in the format that shields.io reads",
     )
     tried.add_argument("program", nargs="+", metavar="COMMAND", help="the program, after --")
     for action in (listed, shown, tried):
-        action.add_argument("--folder", type=Path, help="of other files than those installed")
+        action.add_argument(
+            "--folder", type=Path, help="of vector files other than the installed ones"
+        )
 
 
 def main(asked: argparse.Namespace) -> int:
@@ -97,7 +107,7 @@ def showing(asked: argparse.Namespace) -> int:
         return 0
     found = [case for case in suite.cases if case.id == asked.id]
     if not found:
-        raise ValueError(f"ID must be that of a case of suite {name}; got {asked.id!r}")
+        raise ValueError(f"ID must be the id of a case in suite {name}; got {asked.id!r}")
     print(json.dumps(_case_json(found[0]), indent=1))
     return 0
 

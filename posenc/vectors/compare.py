@@ -51,7 +51,7 @@ class Misfit:
 NONE = Misfit(0.0, 0.0, "", "")
 NONSENSE = "answered what must be refused"
 OPEN = Misfit(
-    math.inf, math.inf, "", "must be refused, or answered by a convention that is accepted"
+    math.inf, math.inf, "", "must be refused, or answered according to an accepted convention"
 )
 
 
@@ -61,7 +61,7 @@ def judge_answer(case: Case, answer: Any, contract: str) -> Verdict:
     if case.result == "invalid":
         return Verdict("unrefused", said=NONSENSE)
     if contract not in case.tolerance:
-        return Verdict("unsupported", said=f"{contract} is too loose to test it")
+        return Verdict("unsupported", said=f"{contract} is too loose to test this case")
     tolerance = case.tolerance[contract]
     worst = misfit(case.expected, answer, tolerance) if case.expected is not None else OPEN
     if worst.over <= 1 and _hides_by_number(case.expected, answer):

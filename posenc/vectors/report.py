@@ -192,7 +192,7 @@ class Report:
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
         if self.torn:
-            parts.append("\n".join(["Not asked:", *(f"  {printable(one)}" for one in self.torn)]))
+            parts.append("\n".join(["Not run:", *(f"  {printable(one)}" for one in self.torn)]))
         parts += self._likely_bugs()
         if self.remarks:
             parts.append(
@@ -200,7 +200,9 @@ class Report:
             )
         if self.unmatched:
             lines = [f"  {one}" for one in map(printable, self.unmatched)]
-            parts.append("\n".join(["Known or to be skipped, and no case:", *lines]))
+            parts.append(
+                "\n".join(["Patterns that match no case (known or to be skipped):", *lines])
+            )
         return "\n\n".join([*parts, self._summary()])
 
     def _likely_bugs(self) -> list[str]:
@@ -242,7 +244,9 @@ class Report:
 
     def _summary(self) -> str:
         """Return the last lines: the counts, and how more is seen."""
-        count = f"{len(self.outcomes)} cases, contract {self.contract}"
+        count = (
+            f"{len(self.outcomes)} case{'s' * (len(self.outcomes) != 1)}, contract {self.contract}"
+        )
         lines = [f"{count}: {_status_counts(self.outcomes)}"]
         if self.unrefused and not self.strict:
             lines.append("Unrefused cases fail with --strict only.")

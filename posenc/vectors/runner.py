@@ -144,12 +144,12 @@ class Program:
             if isinstance(found, dict) and fits(found):
                 return found
             if isinstance(found, dict):
-                raise ProgramError(f"answered another question: {line.strip()[:60]}")
+                raise ProgramError(f"answered a different question: {line.strip()[:60]}")
             if is_object and name in line:  # as with nan from C's printf
                 raise UnreadableError(f"its answer is not JSON: {line.strip()[:60]}")
             shown = line.strip()[:LONGEST]
-            self.remarks[shortened(f"printed what is no answer: {shown!r}")] += 1
-        raise ProgramError(f"printed {STRAY} lines that are no answer")
+            self.remarks[shortened(f"printed something that is not an answer: {shown!r}")] += 1
+        raise ProgramError(f"printed {STRAY} lines that are not answers")
 
     def _line(self, end: float) -> str | None:
         """Return the next line that the program writes, or None if it writes no more."""
@@ -167,7 +167,7 @@ class Program:
             return "closed its output without an answer"
         ended = f"ended with status {status}"
         if status < 0:
-            ended = f"was ended by signal {-status}, {signal.strsignal(-status)}"
+            ended = f"was terminated by signal {-status}, {signal.strsignal(-status)}"
         with self.errors.open("rb") as errors:
             errors.seek(max(self.errors.stat().st_size - TAIL, 0))
             last = errors.read(TAIL).decode("utf-8", "replace").strip().splitlines()

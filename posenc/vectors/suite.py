@@ -174,7 +174,7 @@ def _field(file: str, found: Any, name: str, kind: type = object) -> Any:
         raise ValueError(f"{file} must have an object with {name}; got {str(found)[:40]}")
     if name not in found or not isinstance(found[name], kind):
         where = f" in {found['id']}" if "id" in found else ""
-        told = f"must have {name}{where}" if name not in found else f"has a torn {name}{where}"
+        told = f"must have {name}{where}" if name not in found else f"has malformed {name}{where}"
         raise ValueError(f"{file} {told}")
     return found[name]
 
@@ -201,7 +201,7 @@ def _parsed_object(path: Path, text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"{path.name} must be JSON; it is torn: {error}") from None
+        raise ValueError(f"{path.name} must be JSON; it is malformed: {error}") from None
     version = found.get("version") if isinstance(found, dict) else None
     if version != VERSION:
         raise ValueError(f"{path.name} must be of version {VERSION}; got {version!r}")

@@ -499,6 +499,21 @@ def test_keys_that_heads_share_are_read_past_their_window() -> None:
         assert (found.ill, found.measured["window"]) == (forgets, 8), str(found)
 
 
+def test_no_window_is_claimed_where_the_scores_of_a_step_are_not_seen() -> None:
+    class Folded(Decoder):
+        """Has one axis for heads and queries where there is one query."""
+
+        def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+            if q.shape[2] > 1 or len(q) > 1:
+                return super().attention(q, k, v, places)
+            scores = (q[0] @ k[0].mT)[:, 0] / math.sqrt(q.shape[-1])
+            return torch.softmax(scores, dim=-1)[None, :, None] @ v
+
+    found = nn.relative_scores(Folded())
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 0), str(found)
+    assert found.why.endswith("A cache was tried, and shows nothing.")
+
+
 def test_a_window_whose_cache_drops_no_key_is_healthy() -> None:
     for window in (4, 8):
         found = nn.relative_scores(Decoder(window=window))

@@ -54,6 +54,10 @@ def test_all_layers_rotate() -> None:
     ("config", "said"),
     [
         (named("LTXVideoTransformer3DModel"), "which spaces its frequencies evenly in their log"),
+        (
+            named("Transformer3DModel", positional_embedding_theta=1e4),
+            "which spaces its frequencies evenly in their log",
+        ),
         (named("SD3Transformer2DModel"), "which adds sinusoids to the patches and does not rotate"),
         (named("MochiTransformer3DModel"), "which learns the frequencies of its axes: see Axial"),
         (named("UNet2DConditionModel"), "which is not among the classes whose axes are known"),

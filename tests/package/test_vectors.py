@@ -108,7 +108,7 @@ def test_a_case_that_a_contract_cannot_test_is_left_out() -> None:
     verdict = judge_answer(case, case.expected, "bfloat16 result")
     assert (verdict.status, verdict.said) == (
         "unsupported",
-        "bfloat16 result is too loose to test it",
+        "bfloat16 result is too loose to test this case",
     )
     assert judge_answer(case, zeros(case.expected), "float64").status == "failed"
 
@@ -138,11 +138,11 @@ def test_a_changed_digit_is_noticed(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "index.json must be JSON; it is torn"),
+        ("{", "index.json must be JSON; it is malformed"),
         ("[]", "index.json must be of version 1; got None"),
         ('{"version": 2}', "index.json must be of version 1; got 2"),
         ('{"version": 1}', "index.json must have suites"),
-        ('{"version": 1, "suites": []}', "index.json has a torn suites"),
+        ('{"version": 1, "suites": []}', "index.json has malformed suites"),
         ('{"version": 1, "suites": {"swin": {}}}', "index.json must have file"),
         ('{"version": 1, "suites": {"swin": 5}}', "must have an object with file; got 5"),
     ],
@@ -159,7 +159,7 @@ def test_a_wrong_index_is_refused(copied: Path, text: str, message: str) -> None
         ('"about":', '"abut":', "swin_v1.json must have about"),
         ('"expected":[[0]]', '"expcted":[[0]]', "must have expected in swin/window-001"),
         ('"expected":[[0]]', '"expected":[[0]],"x":1', "must not have x in swin/window-001"),
-        ('"flags":["window"]', '"flags":3', "swin_v1.json has a torn flags in swin/window-001"),
+        ('"flags":["window"]', '"flags":3', "swin_v1.json has malformed flags in swin/window-001"),
     ],
 )
 def test_a_field_that_is_missing_or_unknown_is_named(
@@ -379,7 +379,7 @@ def test_whatever_a_function_raises_the_run_goes_on() -> None:
         (
             [[0, 0, 1], [math.sin(1), 0, math.cos(1)]],
             "unrefused",
-            "must be refused, or answered by",
+            "must be refused, or answered according to",
         ),
         (None, "passed", "odd"),
     ],
@@ -542,13 +542,13 @@ def usual_recursion() -> Iterator[None]:
         ("if window == 2: raise SystemExit('too hard')", "ended with status 1: too hard"),
         pytest.param(
             "if window == 2: import os; os.abort()",
-            "was ended by signal 6, Abort",
+            "was terminated by signal 6, Abort",
             marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals"),
         ),
         ("if window == 2: time.sleep(60)", "no answer within 1 s"),
         ("if window == 2: import os; os.close(1); time.sleep(60)", "closed its output"),
-        ("if window == 2: answer['id'] = 'swin/window-001'", "answered another question"),
-        ("if window == 2: answer = {}", "answered another question: {}"),
+        ("if window == 2: answer['id'] = 'swin/window-001'", "answered a different question"),
+        ("if window == 2: answer = {}", "answered a different question: {}"),
         ("if window == 2: answer = {'id': name}", "got none: {"),
         ("if window == 2: answer |= {'refused': 'x', 'unsupported': ''}", "got ok and refused and"),
         ("if window != 3: answer |= {'refused': None, 'unsupported': None}", "must have 4 entries"),
@@ -594,8 +594,8 @@ def test_unknown_names_are_refused(call: Callable[[], object], message: str) -> 
 
 def test_what_a_program_prints_beside_its_answers_is_reported() -> None:
     report = program("print('loading', flush=True)")
-    assert report.remarks == ("8 × printed what is no answer: 'loading'",)
-    assert "Also printed:\n  8 × printed what is no answer: 'loading'" in str(report)
+    assert report.remarks == ("8 × printed something that is not an answer: 'loading'",)
+    assert "Also printed:\n  8 × printed something that is not an answer: 'loading'" in str(report)
     assert report.outcomes[0].status == "passed"
 
 
@@ -619,7 +619,9 @@ def test_a_program_that_takes_too_much_memory_is_stopped() -> None:
 def test_a_program_that_writes_for_ever_is_ended_in_time(line: str) -> None:
     code = f"import sys\nwhile True: sys.stdout.write({line})"
     process = Program([*PYTHON, code], 1.0, None)
-    with pytest.raises(running.ProgramError, match=r"no answer within|no answer$|another question"):
+    with pytest.raises(
+        running.ProgramError, match=r"no answer within|not answers$|different question"
+    ):
         process.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
     assert process.lines.qsize() <= running.HELD
     assert all(len(remark) <= 100 for remark in process.remarks)
@@ -707,7 +709,7 @@ def test_a_torn_file_does_not_stop_the_other_suites(copied: Path) -> None:
     report = run([*PYTHON, PROGRAM % "pass"], folder=copied)
     assert report.status == 1
     assert {one.case.suite for one in report.outcomes} == set(suites()) - {"t5"}
-    assert "Not asked:\n  t5: t5_v1.json must be JSON; it is torn" in str(report)
+    assert "Not run:\n  t5: t5_v1.json must be JSON; it is malformed" in str(report)
     assert json.loads(report.as_json())["torn"] == list(report.torn)
     last = ElementTree.fromstring(report.as_junit())[-1]
     assert [case.get("name") for case in last] == ["t5"]
@@ -718,7 +720,7 @@ def test_a_torn_file_does_not_stop_the_other_suites(copied: Path) -> None:
     ("answer", "message"),
     [
         ('{"suites": [], "contract": "float16"}', "contract must be one of"),
-        ('{"contract": "float64"}', "answered another question"),
+        ('{"contract": "float64"}', "answered a different question"),
         ("hello", "ended with status 0"),
         ('{"suites": "", nan}', "its answer is not JSON"),
     ],
@@ -781,7 +783,7 @@ def test_a_case_and_a_suite_are_shown(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "t5/near-999"], "ID must be that of a case of suite t5; got 't5/near-999'"),
+        (["show", "t5/near-999"], "ID must be the id of a case in suite t5; got 't5/near-999'"),
         (["show", "rope"], "suite must be one of"),
         (["list", "--folder", "nowhere"], "nowhere"),
         (["run", "--suite", "swin", "--", sys.executable, "-c", ""], "ended with status 0"),

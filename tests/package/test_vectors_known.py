@@ -103,7 +103,10 @@ def test_a_line_that_matches_no_case_is_reported() -> None:
     report = check(off_for_two, "swin", known=known, skip=["swan/*"])
     assert report.status == 0
     assert report.unmatched == ("swin/windows-*", "swan/*")
-    assert "Known or to be skipped, and no case:\n  swin/windows-*\n  swan/*\n" in str(report)
+    assert (
+        "Patterns that match no case (known or to be skipped):\n  swin/windows-*\n  swan/*\n"
+        in str(report)
+    )
     assert json.loads(report.as_json())["unmatched"] == ["swin/windows-*", "swan/*"]
 
 

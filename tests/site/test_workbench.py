@@ -100,6 +100,7 @@ def test_the_script_starts_programs_as_the_command_does(one: Configuration, scri
 def test_diffusion_transformers_are_answered_alike(kind: object, script: Script) -> None:
     others: list[dict[str, object]] = [
         {},
+        {"positional_embedding_theta": 1e4},
         {"attention_head_dim": 96, "num_layers": 3, "use_rotary_positional_embeddings": True},
         {"attention_head_dim": 98, "axes_dims_rope": [16, 8.0]},
         {"axes_dims_rope": [], "rope_axes_dim": [16, 7], "axes_dims": 4, "axes_dim_rope": [None]},

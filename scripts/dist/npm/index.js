@@ -29,11 +29,11 @@ function judge(case_, answer, contract = SINGLE) {
   const told = (status, worst, like = []) => ({ case: case_, status, said: worst.said, place: worst.place, like });
   if (case_.result === "invalid") return told("unrefused", fit("answered what must be refused"));
   const tolerance = case_.tolerance[contract];
-  if (!tolerance) return told("unsupported", fit(`${contract} is too loose to test it`));
+  if (!tolerance) return told("unsupported", fit(`${contract} is too loose to test this case`));
   const given = plain(answer);
   const worst =
     case_.expected === null
-      ? fit("must be refused, or answered by a convention that is accepted")
+      ? fit("must be refused, or answered according to an accepted convention")
       : misfit(case_.expected, given, tolerance);
   if (worst.over <= 1) {
     return hidesByNumber(case_.expected, given) ? told("acceptable", worst, [BY_NUMBER]) : told("passed", worst);

@@ -3,7 +3,7 @@
 import { Refusal, isInteger, isMissing, shown } from "./python.js";
 import { diffusion, families } from "./tables.js";
 
-const { CLASS, DIVIDED, EIGHTHS, HEAD, KIND, LISTED, PAGE, REASONS } = diffusion;
+const { CLASS, DIVIDED, EIGHTHS, HEAD, KIND, LISTED, LTX, LTX_BASE, PAGE, REASONS } = diffusion;
 const { BASE, WIDTH } = families;
 export const { PART_WIDTHS } = diffusion;
 
@@ -32,7 +32,7 @@ export const sum = (widths) => widths.reduce((all, one) => all + one, 0n);
 function widthsOf(entries, name) {
   if (DIVIDED.has(name)) return [divided(entries, name), 1e4];
   if (!LISTED.has(name)) {
-    const why = REASONS.get(name) ?? diffusion.UNKNOWN_CLASS;
+    const why = REASONS.get(entries.has(LTX_BASE) ? LTX : name) ?? diffusion.UNKNOWN_CLASS;
     throw new Refusal(
       `${entries.path(CLASS)} must be a diffusion transformer whose axes are read; got` +
         ` ${shown(name)}, which ${why}: see ${PAGE}`,
