@@ -260,7 +260,6 @@ OF_FREQUENCIES = (
     "ratio of lengths alone",
     "one token too many",
     "one token too few",
-    "ramp ended at the last pair",
     "both ends rounded down",
     "blend by wavelengths",
     "wavelengths blended",

@@ -423,6 +423,20 @@ def _extended_temperature(g: Inputs) -> Number:
     return mp.sqrt(1 + mp.log(factor) / mp.log(factor * g["trained_length"]))
 
 
+def _heated(g: Inputs) -> Inputs:
+    found = RULES[g["rule"]](g)
+    return _with_frequencies(g, [w * found["attention_factor"] for w in found["frequencies"]])
+
+
+def _reversed_divisors(g: Inputs) -> Inputs:
+    return {key: g[key][::-1] for key in ("short", "long")}
+
+
+def _other_exponent(g: Inputs) -> Inputs:
+    power = exact(g["d"]) / (g["d"] - 1)
+    return answer(of_base(g, g["base"] * exact(g["factor"]) ** power))
+
+
 def _factor_twice(g: Inputs) -> Inputs:
     twice = RULES[g["rule"]](g | {"factor": exact(g.get("factor", 1)) ** 2})
     return _with_frequencies(g, twice["frequencies"])
@@ -725,6 +739,38 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "both ends rounded down": (
         "The upper end of the ramp is rounded down instead of up.",
         bug_of_rules("yarn", lambda g: yarn(g | {"rounded": (mp.floor, mp.floor)})),
+    ),
+    "trained length 8192": (
+        "The trained length is that of Llama 3, whatever was given.",
+        bug_of_rules("llama3", _with_arguments(trained_length=8192)),
+    ),
+    "ramp by a shorter length": (
+        "Turns are counted in the trained length divided by the factor.",
+        bug_of_rules(
+            ("yarn", "llama3"),
+            lambda g: _with_frequencies(
+                g,
+                RULES[g["rule"]](g | {"trained_length": exact(g["trained_length"]) / g["factor"]})[
+                    "frequencies"
+                ],
+            ),
+        ),
+    ),
+    "temperature without the one": (
+        "The attention factor is ln(factor) / 10.",
+        bug_of_rules("yarn", _own_temperature(lambda g: mp.log(exact(g["factor"])) / 10)),
+    ),
+    "temperature in the frequencies": (
+        "Frequencies are multiplied by the attention factor.",
+        bug_of_rules(("yarn", "longrope"), _heated),
+    ),
+    "divisors reversed": (
+        "The divisors are read from the last pair to the first.",
+        bug_of_rules("longrope", lambda g: longrope(g | _reversed_divisors(g))),
+    ),
+    "exponent d over d − 1": (
+        "The exponent of the factor is d/(d−1) instead of d/(d−2).",
+        bug_of_rules("ntk", _other_exponent),
     ),
     "ends rounded inwards": (
         "The lower end of the ramp is rounded up, and the upper one down.",
