@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from transformers import AutoConfig
 
 ROWS = 131072  # of the largest table that is made
@@ -165,7 +165,7 @@ def rotating(family, named, offered, *, partial=False, rotate=usual):
         with library():
             return queries @ keys.T
 
-    class Rotary:
+    class Rotary(CountedByCaller):
         def __init__(self, d, base, layout=None, rule=None, **given):
             if rule and family != "llama":
                 raise Unsupported(f"rule {rule}")
