@@ -318,6 +318,12 @@ def swin(window):
         return array(get_relative_position_index(window, window))
 
 
+def swin_rectangle(height, width):
+    """Return the index of each pair of patches of a window that is not square."""
+    with library():
+        return array(get_relative_position_index(height, width))
+
+
 class Rotary(CountedByCaller):
     """A layer `RotaryEmbedding`, for suite sequences."""
 
@@ -376,6 +382,6 @@ if __name__ == "__main__":
         "Gemma 4": {"rotation_2d": gemma4_rotation_2d},
         "Qwen3.5": {"mrope": qwen_mrope},
         "T5": {"t5": t5},
-        "Swin": {"swin": swin},
+        "Swin": {"swin": swin, "swin_rectangle": swin_rectangle},
     }
     answer_lines(ways={way: tidy(answers) for way, answers in ways.items()})

@@ -43,7 +43,7 @@ def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
     if layout != "interleaved":
         raise Unsupported("a choice of layouts")
     with library():
-        embedding = RotaryEmbedding(rotary_d or len(x[0]), base=base)
+        embedding = RotaryEmbedding(rotary_d or torch.tensor(x).shape[-1], base=base)
     return rotate(embedding, x, positions)
 
 
