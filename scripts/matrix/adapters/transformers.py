@@ -439,7 +439,7 @@ def opt(mask=None, lengths=None, queries=None):
         table = modeling("opt").OPTLearnedPositionalEmbedding(kept.shape[1], 1)
         table.weight.data = torch.arange(len(table.weight))[:, None].float()
         past = 0 if queries is None else kept.shape[1] - queries
-        rows = table(kept, past_key_values_length=past)[..., 0].long()
+        rows = table(kept, cache_length=past)[..., 0].long()
         return rows - table.offset
 
 
