@@ -126,6 +126,7 @@ def resize_grid(grid, sizes, kernel, corners, antialias):
         "mode": kernel,
         "coordinate_transformation_mode": "align_corners" if corners else "half_pixel",
         "antialias": int(antialias),
+        "exclude_outside": int(antialias),
         "cubic_coeff_a": -0.5 if antialias else -0.75,  # as torch has it
     }
     return computed("Resize", feeds, **how)[0].transpose(1, 2, 0)
