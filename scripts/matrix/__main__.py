@@ -5,6 +5,9 @@ still those that it was made with. To make one again, delete its file in docs/da
 
 `--outdated` asks nothing: it lists the results that do not hold, with how many cases were added
 since, and the libraries of which the package index has a newer version.
+
+`--report` asks nothing either: it prints, of the libraries named, a report ready to be sent of each
+fault that is not reported upstream.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.exit(f"make matrix: {error}")
     if options.outdated:
         print("\n".join(filter(None, map(outdated, selected))) or "nothing is out of date")
+        return 0
+    if options.report:
+        print("\n\n\n".join(text for library in selected for text in reports(library)))
         return 0
     missing = [library for library in selected if not holds(library)]
     print(f"{len(selected) - len(missing)} of {len(selected)} results hold", file=sys.stderr)
@@ -81,6 +87,30 @@ def outdated(library: Library) -> str:
         own, newest = found["versions"][name].partition("+")[0], newest_version(name)
         told += [f"{own} was asked, and {newest} is there"] if newest not in ("", own) else []
     return f"{library.name}: {'; '.join(told)}" if told else ""
+
+
+def reports(library: Library) -> Iterable[str]:
+    """Yield the text of a report of each fault of a library that is not reported upstream."""
+    found = result(library)
+    versions = ", ".join(f"{name} {one}" for name, one in found["versions"].items())
+    for one in library.differences:
+        if one.report:
+            path = library.folder / "programs" / one.program
+            yield "\n\n".join(
+                [
+                    f"# {library.title}: {one.report}",
+                    one.what,
+                    f"```python\n{path.read_text('utf-8').strip()}\n```",
+                    f"It prints\n\n```text\n{found['programs'][path.name]['output']}\n```",
+                    f"with {versions}, Python {found['python']}.",
+                    *(
+                        [f"What is expected is defined in {one.definition}."]
+                        if "//" in one.definition
+                        else []
+                    ),
+                    *(f"{at} is {role}." for at, role in one.threads),
+                ]
+            )
 
 
 def newest_version(package: str) -> str:
@@ -160,6 +190,7 @@ def parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="of a library; all if none is named")
     add("--outdated", action="store_true", help="list what is out of date, and ask nothing")
+    add("--report", action="store_true", help="print reports of faults, and ask nothing")
     add("--keep", action="store_true", help="keep the environments")
     add("--seconds", type=float, default=SECONDS, help="for an answer")
     add("--folder", type=Path, default=FOLDER, help="of libraries, programs and results")

@@ -6,6 +6,7 @@ vectors/libraries/GROUP.md        what each library of a group was asked, and an
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ PAGE = "vectors/who-computes-what.md"
 # The classes of the marks before verdicts, as in the ledger.
 MARKS = {
     "passes": "true",
+    "passes in part": "true",
     "by convention": "imprecise",
     "limited": "true-if",
     "differs": "false",
     "not offered": "not-checkable",
 }
 KINDS = {"convention": "Convention", "limit": "Limit", "fault": "Difference"}
+NO_PARAMETER = re.compile(r"^got an unexpected keyword argument '(\w+)'$")
 STEPS = {"install": "installed", "start": "started"}
 # Where what a suite expects is defined in the book, seen from docs/vectors/, and what it asks.
 DEFINED = {
@@ -182,7 +185,10 @@ def error(answers: Answers) -> str:
 
 def missing_suites(answers: Answers) -> str:
     """Return what the library does not offer."""
-    return "; ".join(answers.counts.get("unsupported", {})) or "—"
+    reasons = [
+        NO_PARAMETER.sub(r"input `\1`", one) for one in answers.counts.get("unsupported", {})
+    ]
+    return "; ".join(reasons) or "—"
 
 
 def bad_input(answers: Answers) -> str:
@@ -201,15 +207,16 @@ def counted_differences(library: Library) -> list[tuple[int, int, Difference]]:
 
 
 def links(one: Difference) -> str:
-    """Return where a difference is defined, discussed and mended."""
+    """Return where a difference is defined and discussed, and what to do until it is mended."""
     parts = []
     if one.definition:
         place = one.definition
         place = f"../{place}" if place.startswith("../") else place
         parts.append(f" [Definition]({place}).")
-    words = ["Upstream", *(["and"] * (len(one.threads) - 1))]
-    found = [f"{word} [{_thread(at)}]({at})" for word, at in zip(words, one.threads, strict=False)]
-    parts += [f" {' '.join(found)}."] if found else []
+    found = [f"[{_thread(at)}]({at}) is {role}" for at, role in one.threads]
+    parts += [f" Upstream: {'; '.join(found)}."] if found else []
+    parts += [" Not reported upstream."] if one.report and not found else []
+    parts += [f" Until it is mended: {one.until}"] if one.until else []
     parts += [f" Answered as expected since {one.mended}."] if one.mended else []
     return "".join(parts)
 

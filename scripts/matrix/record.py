@@ -24,7 +24,11 @@ answers. `results/NAME.json` holds the answers, counted; `make matrix` alone wri
         what        one sentence or two
         program     a file of programs/, the smallest that shows it
         definition  the address where what is expected is defined, in the book or a paper
-        thread      the address upstream where it is discussed, or a list
+        thread      a list of where it is discussed upstream: `at`, an address, and `is`, the role
+                    of the thread and its state
+        report      the title of a report, if no thread is about this fault; the command's
+                    `--report` prints the whole text
+        until       what users of the library can do until a fault is mended, as Markdown
         mended      the version that answers as expected, if there is one
 """
 
@@ -51,6 +55,7 @@ ADAPTERS = ROOT / "scripts" / "matrix" / "adapters"
 KINDS = ("convention", "limit", "fault")
 RELEASED = DATA / "vectors_released.json"
 TODAY = "today"
+TOO_LOOSE = "is too loose to test it"  # of a contract, which is no library's doing
 WAYLESS = ""  # the way of a library that has one only
 GROUPS = {
     "torch": "PyTorch libraries",
@@ -72,7 +77,9 @@ class Difference:
         what: what differs, as Markdown.
         program: the file of the smallest program that shows it, or nothing.
         definition: where what is expected is defined, or nothing.
-        threads: where it is discussed upstream.
+        threads: where it is discussed upstream, each an address and what the thread is.
+        report: the title of a report, or nothing.
+        until: what users can do until it is mended, or nothing.
         mended: the version that answers as expected, or nothing.
     """
 
@@ -83,7 +90,9 @@ class Difference:
     what: str
     program: str = ""
     definition: str = ""
-    threads: tuple[str, ...] = ()
+    threads: tuple[tuple[str, str], ...] = ()
+    report: str = ""
+    until: str = ""
     mended: str = ""
 
     def explains(self, way: str, case: str) -> bool:
@@ -340,7 +349,9 @@ def _difference(entry: Mapping[str, Any]) -> Difference:
         what=entry["what"].strip(),
         program=entry.get("program", ""),
         definition=entry.get("definition", ""),
-        threads=as_tuple(entry.get("thread", ())),
+        threads=tuple((one["at"], one["is"]) for one in entry.get("thread", ())),
+        report=entry.get("report", ""),
+        until=entry.get("until", "").strip(),
         mended=str(entry.get("mended", "")),
     )
 
@@ -414,6 +425,12 @@ class Answers:
         return tuple(f"{self.suite}/{case}" for cases in named for case in cases)
 
     @property
+    def skipped(self) -> bool:
+        """Whether there are cases that the library does not support."""
+        reasons = self.counts.get("unsupported", {})
+        return any(not reason.endswith(TOO_LOOSE) for reason in reasons)
+
+    @property
     def unexplained(self) -> tuple[str, ...]:
         """The wrong cases that nothing explains."""
         return tuple(case for case in self.wrong if not self.kind(case))
@@ -428,8 +445,10 @@ class Answers:
         """One of VERDICTS."""
         if not self.counts.get("asked"):
             return "not offered"
+        if not self.wrong and self.acceptable:
+            return "by convention"
         if not self.wrong:
-            return "by convention" if self.acceptable else "passes"
+            return "passes in part" if self.skipped else "passes"
         kinds = {self.kind(case) for case in self.wrong}
         if "" in kinds:
             return "differs"
@@ -437,7 +456,7 @@ class Answers:
 
 
 WRONG = ("failed", "refused", "crashed")
-VERDICTS = ("passes", "by convention", "limited", "differs", "not offered")
+VERDICTS = ("passes", "passes in part", "by convention", "limited", "differs", "not offered")
 VERDICT_OF = {"convention": "by convention", "limit": "limited", "fault": "differs"}
 
 

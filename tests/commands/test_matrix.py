@@ -352,6 +352,52 @@ def test_sequences_go_to_the_object_that_they_name() -> None:
         lines.objects(Counter)([{"d": 1}], [{"object": 0, "do": "cast"}])
 
 
+def test_an_input_that_an_adapter_has_no_parameter_for_is_not_offered() -> None:
+    def swin(window: int) -> list[list[int]]:
+        return [[window]]
+
+    asked = {"suite": "swin", "input": {"window": 1}}
+    assert lines.answer({"swin": swin}, "any", asked) == {"ok": [[1]]}
+    asked["input"] = {"window": 1, "shift": 1}
+    told = lines.answer({"swin": swin}, "any", asked)
+    assert told == {"unsupported": "got an unexpected keyword argument 'shift'"}
+
+
+def test_a_mistake_inside_of_an_adapter_is_not_taken_for_a_missing_parameter() -> None:
+    def swin(window: int) -> list[list[int]]:
+        return sorted(window)  # type: ignore[call-overload, no-any-return]
+
+    with pytest.raises(TypeError, match="not iterable"):
+        lines.answer({"swin": swin}, "any", {"suite": "swin", "input": {"window": 1}})
+
+
+class Places(lines.CountedByCaller):
+    """Answers with the positions that it is told."""
+
+    def __init__(self, d: int) -> None:
+        self.d = d
+
+    def rotate(self, x: list[Any], positions: list[int]) -> list[int]:
+        return positions
+
+
+def test_a_setting_or_an_input_that_an_object_does_not_take_is_not_offered() -> None:
+    with pytest.raises(lines.Unsupported, match="argument 'rule'"):
+        lines.objects(Places)([{"d": 4, "rule": "yarn"}], [{"object": 0, "do": "restart"}])
+    call = {"object": 0, "do": "extend", "x": [0], "length": 3}
+    with pytest.raises(lines.Unsupported, match="argument 'length'"):
+        lines.objects(Places)([{"d": 4}], [call])
+
+
+def test_tokens_are_counted_for_libraries_whose_callers_count() -> None:
+    extend = [
+        {"object": n, "do": "extend", "x": [0] * size} for n, size in ((0, 3), (1, 1), (0, 2))
+    ]
+    restart = [{"object": 0, "do": "restart"}, {"object": 0, "do": "extend", "x": [0]}]
+    answers = lines.objects(Places)([{"d": 4}, {"d": 4}], [*extend, *restart])
+    assert answers == [[0, 1, 2], [0], [3, 4], None, [0]]
+
+
 def test_cases_are_named_in_few_words() -> None:
     assert ranges([1, 2, 3, 7]) == "1-3, 7"
     assert grouped(["t5/near-001", "t5/far-002"]) == {"near": "1", "far": "2"}

@@ -10,6 +10,8 @@ from diffusers.models.embeddings import (
     get_2d_rotary_pos_embed_from_grid,
     get_timestep_embedding,
 )
+from diffusers.models.transformers import transformer_ideogram4 as ideogram4
+from diffusers.models.transformers.transformer_flux import FluxPosEmbed
 from lines import Unsupported, answer_lines, library
 
 PAIRS = {"interleaved": -1, "half": -2}  # the argument use_real_unbind_dim
@@ -78,6 +80,31 @@ def rotation_2d(x, positions, first, layout, base):
         return apply_rotary_emb(vectors[None, None], tables)[0, 0]
 
 
+def flux(x, positions, first, layout, base):
+    """Return patches rotated by `FluxPosEmbed`, whose axes the caller orders."""
+    if layout != "interleaved":
+        raise Unsupported(f"layout {layout}")
+    if first not in ("row", "column"):
+        raise Unsupported(f"{first} first")
+    vectors, places = torch.tensor(x, dtype=torch.float32), torch.tensor(positions)
+    with library():
+        axes = places if first == "row" else places.flip(-1)
+        tables = FluxPosEmbed(base, [vectors.shape[-1] // 2] * 2)(axes)
+        return apply_rotary_emb(vectors[None, :, None], tables, sequence_dim=1)[0, :, 0]
+
+
+def ideogram(x, positions, sections, layout, interleaved_sections, base):
+    """Return vectors rotated by the tables of `Ideogram4MRoPE`, as its attention does."""
+    if layout != "half" or not interleaved_sections:
+        told = "in turns" if interleaved_sections else "in blocks"
+        raise Unsupported(f"layout {layout}, sections {told}")
+    vectors = torch.tensor(x, dtype=torch.float32)
+    with library():
+        rope = ideogram4.Ideogram4MRoPE(vectors.shape[-1], base, sections)
+        cos, sin = (table[0] for table in rope(torch.tensor(positions).T[None]))
+        return vectors * cos + ideogram4._rotate_half(vectors) * sin
+
+
 def sinusoidal(positions, d_model, base, order, first, shift):
     """Return rows of `SinusoidalPositionalEmbedding`, or `get_timestep_embedding` for halves."""
     if order == "halves" and first in ("sine", "cosine"):
@@ -102,11 +129,15 @@ def sinusoidal(positions, d_model, base, order, first, shift):
 
 if __name__ == "__main__":
     answer_lines(
-        {
-            "frequencies": frequencies,
-            "rotation": rotation,
-            "rotation_2d": rotation_2d,
-            "scores": scores,
-            "sinusoidal": sinusoidal,
+        ways={
+            "embeddings": {
+                "frequencies": frequencies,
+                "rotation": rotation,
+                "rotation_2d": rotation_2d,
+                "scores": scores,
+                "sinusoidal": sinusoidal,
+            },
+            "Flux": {"rotation_2d": flux},
+            "Ideogram 4": {"mrope": ideogram},
         }
     )

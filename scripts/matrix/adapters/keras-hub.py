@@ -6,6 +6,7 @@ position 0 to 1.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -31,7 +32,7 @@ from keras_hub.src.models.swin_transformer.swin_transformer_layers import (
 )
 from keras_hub.src.models.t5.t5_multi_head_attention import T5MultiHeadAttention
 from keras_hub.src.utils.transformers import convert_llama3
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 
 SMALL = {  # what a configuration needs and positions do not
     "vocab_size": 8,
@@ -47,6 +48,7 @@ def tidy(answers):
     asked = 0
 
     def wrapped(function):
+        @functools.wraps(function)
         def answered(**given):
             nonlocal asked
             asked += 1
@@ -316,7 +318,13 @@ def swin(window):
         return array(get_relative_position_index(window, window))
 
 
-class Rotary:
+def swin_rectangle(height, width):
+    """Return the index of each pair of patches of a window that is not square."""
+    with library():
+        return array(get_relative_position_index(height, width))
+
+
+class Rotary(CountedByCaller):
     """A layer `RotaryEmbedding`, for suite sequences."""
 
     def __init__(self, d, base=10000.0, layout="half", rule="default", **given):
@@ -327,10 +335,6 @@ class Rotary:
     def rotate(self, x, positions):
         """Return rotated vectors."""
         return rotated(self.layer, x, positions)
-
-    def extend(self, x):
-        """Say that the caller counts."""
-        raise Unsupported("tokens are counted by the caller, who passes the start")
 
     def cast(self, dtype):
         """Set the dtype of the layer."""
@@ -378,6 +382,6 @@ if __name__ == "__main__":
         "Gemma 4": {"rotation_2d": gemma4_rotation_2d},
         "Qwen3.5": {"mrope": qwen_mrope},
         "T5": {"t5": t5},
-        "Swin": {"swin": swin},
+        "Swin": {"swin": swin, "swin_rectangle": swin_rectangle},
     }
     answer_lines(ways={way: tidy(answers) for way, answers in ways.items()})

@@ -6,7 +6,7 @@ import torch
 from labml_nn.transformers.alibi import get_alibi_biases, get_slopes
 from labml_nn.transformers.positional_encoding import get_positional_encoding
 from labml_nn.transformers.rope import RotaryPositionalEmbeddings
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 
 
 def whole(positions):
@@ -80,7 +80,7 @@ def alibi_bias(heads, query_length, key_length, causal=True, query_offset=0):
         return bias.masked_fill(~mask, -torch.inf)
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """An object for suite sequences."""
 
     def __init__(self, d, base, layout=None, rule=None, **given):

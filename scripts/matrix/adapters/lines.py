@@ -12,9 +12,9 @@ or, for a library whose functions or models answer the same suite differently, w
     if __name__ == "__main__":
         answer_lines(ways={"Llama": {"rotation": llama}, "Phi": {"rotation": phi}})
 
-and is then run with `--way Llama`. A function gets the input of a case by name. It returns the
-answer, raises `Unsupported` for what the library does not offer, and calls the library inside of
-`library()`:
+and is then run with `--way Llama`. A function gets the input of a case by name; an input that it
+has no parameter for is something that the library does not offer. It returns the answer, raises
+`Unsupported` for what else the library does not offer, and calls the library inside of `library()`:
 
     def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
         if layout != "half":
@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import json
 import math
 import os
@@ -76,6 +77,19 @@ def miscalled(error: Exception) -> bool:
     return raised_here and isinstance(error, TypeError) and bool(MISCALLED.search(str(error)))
 
 
+def called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """Return what a function of an adapter answers.
+
+    Raises:
+        Unsupported: it has no parameter for something that is given.
+    """
+    try:
+        inspect.signature(function).bind(**given)
+    except TypeError as error:
+        raise Unsupported(str(error)) from None
+    return function(**given)
+
+
 def worded(error: BaseException) -> str:
     """Return the kind of an error and the first of what it says."""
     said = " ".join(str(error).split())
@@ -85,7 +99,7 @@ def worded(error: BaseException) -> str:
 def objects(factory: Callable[..., Any]) -> Callable[..., list[Any]]:
     """Return the answer to suite sequences of objects that a factory makes from their settings.
 
-    Their methods are named like the calls: rotate, extend, restart, frequencies, cast.
+    Their methods are named like the calls: rotate, extend, restart, frequencies, cast, shift.
     """
 
     def sequences(objects: list[dict[str, Any]], calls: list[dict[str, Any]]) -> list[Any]:
@@ -95,14 +109,30 @@ def objects(factory: Callable[..., Any]) -> Callable[..., list[Any]]:
             given = dict(call)
             number, name = given.pop("object"), given.pop("do")
             if number not in made:
-                made[number] = factory(**objects[number])
+                made[number] = called(factory, objects[number])
             method = getattr(made[number], name, None)
             if method is None:
                 raise Unsupported(f"{name} is not offered")
-            answers.append(method(**given))
+            answers.append(called(method, given))
         return answers
 
     return sequences
+
+
+class CountedByCaller:
+    """An object for suite sequences whose library is told where a text goes on."""
+
+    seen = 0
+
+    def extend(self, x: list[Any]) -> Any:
+        """Return vectors rotated at the positions that follow."""
+        places = [*range(self.seen, self.seen + len(x))]
+        self.seen += len(x)
+        return self.rotate(x, places)  # type: ignore[attr-defined]
+
+    def restart(self) -> None:
+        """Begin another text."""
+        self.seen = 0
 
 
 def plain(value: Any) -> Any:
@@ -123,7 +153,7 @@ def answer(answers: Answers, contract: str, question: dict[str, Any]) -> dict[st
     if question.get("request") == "capabilities":
         return {"suites": list(answers), "contract": contract}
     try:
-        return {"ok": plain(answers[question["suite"]](**question["input"]))}
+        return {"ok": plain(called(answers[question["suite"]], question["input"]))}
     except Unsupported as error:
         return {"unsupported": str(error)}
     except Refused as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from litgpt import GPT, Config
 from litgpt.model import apply_rope, apply_rope_interleave, build_rope_cache
 
@@ -80,13 +80,12 @@ def scores(query, key, query_positions, key_positions, layout, base):
         return queries @ keys.T
 
 
-class Model:
+class Model(CountedByCaller):
     """The tables of a model, for suite sequences."""
 
     def __init__(self, d, base, layout=None, rule=None, **given):
         if layout != "half":
             raise Unsupported(f"rule {rule}" if rule else f"layout {layout}")
-        self.seen = 0
         with library():
             self.gpt = GPT(
                 Config(
@@ -105,16 +104,6 @@ class Model:
         """Return vectors rotated by rows of the tables of the model."""
         places = torch.tensor(positions)
         return rotate(apply_rope, torch.tensor(x), self.gpt.cos[places], self.gpt.sin[places])
-
-    def extend(self, x):
-        """Return vectors rotated at the positions that follow; callers of litgpt count them."""
-        places = list(range(self.seen, self.seen + len(x)))
-        self.seen += len(x)
-        return self.rotate(x, places)
-
-    def restart(self):
-        """Begin another sequence."""
-        self.seen = 0
 
     def cast(self, dtype):
         """Convert the model."""

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from lines import Refused, Unsupported, answer_lines, objects
+from lines import CountedByCaller, Refused, Unsupported, answer_lines, objects
 
 BUILDS = "node_modules/@node-llama-cpp/linux-x64/bins/linux-x64"
 FOLDER = Path(sys.prefix) / BUILDS
@@ -313,7 +313,7 @@ def resize(table, rows):
     return forked(call)
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """A call to ggml_rope_ext, for suite sequences."""
 
     def __init__(self, d, base=10000.0, layout="half", rule="default", **_):
@@ -324,6 +324,12 @@ class Rotary:
     def rotate(self, x, positions):
         """Return rotated vectors."""
         return rotation(x, positions, **self.how)
+
+    def shift(self, x, by, first=0):
+        """Return rotated vectors, from the first on moved as llama.cpp moves keys of its cache."""
+        moved = np.array(x, np.float32)
+        moved[first:] = self.rotate(moved[first:], [by] * len(moved[first:]))
+        return moved
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ It puts angles on a GPU. Here `torch.cuda.current_device` is the CPU, and nothin
 from __future__ import annotations
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from megatron.core.models.common.embeddings import rope_utils
 from megatron.core.models.common.embeddings.relative_pos_embedding import RelativePositionEmbedding
 from megatron.core.models.common.embeddings.rotary_pos_embedding import (
@@ -174,13 +174,13 @@ def t5(relative, bidirectional, buckets, max_distance):
         )
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """An object for suite sequences."""
 
     def __init__(self, d, base, layout=None, rule=None, **given):
         if rule:
             raise Unsupported(f"rule {rule}")
-        self.layout, self.seen = layout, 0
+        self.layout = layout
         with library():
             self.rope = RotaryEmbedding(
                 d,
@@ -193,16 +193,6 @@ class Rotary:
     def rotate(self, x, positions):
         """Return vectors rotated at positions."""
         return rotate(by_angles, self.rope, x, positions, self.layout)
-
-    def extend(self, x):
-        """Return vectors rotated at the positions that follow; callers count them."""
-        places = list(range(self.seen, self.seen + len(x)))
-        self.seen += len(x)
-        return self.rotate(x, places)
-
-    def restart(self):
-        """Begin another sequence."""
-        self.seen = 0
 
     def cast(self, dtype):
         """Convert the module."""

@@ -65,11 +65,15 @@ def angles(rope, d, length):
     """Return how unit vectors turn and grow from position 0 to 1 of a sequence."""
     if length < 2:
         raise Unsupported("a text of one token, where nothing turns")
+    if getattr(rope, "traditional", False):
+        first, second = slice(0, d, 2), slice(1, d, 2)
+    else:
+        first, second = slice(d // 2), slice(d // 2, d)
     unit = np.zeros((1, 1, length, max(d, 0)), np.float32)
-    unit[..., : d // 2] = 1
+    unit[..., first] = 1
     with library():
         turned = np.array(rope(mx.array(unit), offset=0)[0, 0, 1].astype(mx.float32), np.float64)
-    cosines, sines = turned[: d // 2], turned[d // 2 :]
+    cosines, sines = turned[first], turned[second]
     return {
         "frequencies": np.arctan2(sines, cosines),
         "attention_factor": float(np.hypot(sines, cosines).mean()),
@@ -85,12 +89,29 @@ def config(config, length=None):
     """Return what the rotary module of a model made from a configuration does."""
     if config["model_type"] == "gpt_neox":
         raise Unsupported("GPT-NeoX with rope_theta: the older key rotary_emb_base is read")
+    if config["model_type"] == "modernbert":
+        raise Unsupported("model type modernbert")
     with library():
         models = importlib.import_module(f"mlx_lm.models.{config['model_type']}")
         heads = {"num_key_value_heads": config["num_attention_heads"]}
         model = models.Model(models.ModelArgs.from_dict(SMALL | heads | config))
-        rope = model.layers[0].self_attn.rope
-        rotated = rope.dim if hasattr(rope, "dim") else rope.dims
+        attentions = [layer.self_attn for layer in model.layers]
+    found = [of_attention(attention, length) for attention in attentions]
+    if "layer_types" in config or "no_rope_layers" in config:
+        return {"layers": found}
+    if config["model_type"] == "deepseek_v3":
+        [attention] = attentions
+        with library():
+            found[0]["softmax_factor"] = attention.scale * attention.q_head_dim**0.5
+    return found[0]
+
+
+def of_attention(attention, length):
+    """Return what the rotary module of a layer does, nothing if the layer does not rotate."""
+    rope = attention.rope
+    if not (hasattr(rope, "dim") or hasattr(rope, "dims")):
+        return {"frequencies": [], "attention_factor": 1.0}
+    rotated = rope.dim if hasattr(rope, "dim") else rope.dims
     return angles(rope, rotated, 2 if length is None else length)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import mlx.core as mx
 import mlx.nn as nn
 import numpy as np
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 
 LAYOUTS = {"half": False, "interleaved": True}
 
@@ -119,7 +119,7 @@ def alibi_bias(heads, query_length, key_length, causal, query_offset=0):
         return np.array(nn.ALiBi()(nothing, offset=query_offset, mask=mask))[0]
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """A module `nn.RoPE`, for suite sequences."""
 
     def __init__(self, d, base=10000.0, layout="half", rule="default", **_):
@@ -130,10 +130,6 @@ class Rotary:
     def rotate(self, x, positions):
         """Return rotated vectors."""
         return turned(lambda rows, offset: self.module(rows, offset=offset), x, positions)
-
-    def extend(self, x):
-        """Say that the caller counts."""
-        raise Unsupported("tokens are counted by the caller, who passes the offset")
 
     def cast(self, dtype):
         """Cast the module."""

@@ -7,10 +7,11 @@ whose angles `apply_rotary_emb` takes. Both are asked.
 from __future__ import annotations
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 
 RULES = ("default", "linear", "ntk")
+ROWS = 8192  # of the table that a module keeps
 
 
 def frequencies(rule, d, base=10000, factor=1.0, **given):
@@ -44,27 +45,39 @@ def by_positions(embedding, x, positions):
 
 
 def by_offset(embedding, x, positions):
-    """Return vectors rotated from the first of their positions on."""
-    vectors = torch.tensor(x)
-    if torch.tensor(positions).ndim > 1:
+    """Return vectors rotated from the first of their positions on.
+
+    If positions are not in a row, vectors are put into a text that begins at 0, with zeros between
+    them.
+    """
+    vectors, places = torch.tensor(x), torch.tensor(positions)
+    if places.ndim > 1:
         raise Unsupported("positions for each sequence")
-    if positions != [*range(int(positions[0]), int(positions[0]) + len(positions))]:
-        raise Unsupported("positions that are not in a row")
-    if len(positions) != vectors.shape[-2]:
+    if len(places) != vectors.shape[-2]:
         raise Unsupported("more positions than vectors")
+    first = positions[0]
+    if positions == [*range(int(first), int(first) + len(positions))]:
+        with library():
+            return embedding.rotate_queries_or_keys(vectors, offset=first).detach()
+    if places.is_floating_point() or places.min() < 0 or places.max() >= ROWS:
+        raise Unsupported(f"positions that are not in a row, nor from 0 to {ROWS - 1}")
+    if len(set(positions)) < len(positions):
+        raise Unsupported("a position twice")
+    text = torch.zeros(*vectors.shape[:-2], int(places.max()) + 1, vectors.shape[-1])
+    text[..., places, :] = vectors
     with library():
-        return embedding.rotate_queries_or_keys(vectors, offset=positions[0]).detach()
+        return embedding.rotate_queries_or_keys(text)[..., places, :].detach()
 
 
 def rotating(rotate):
     """Return what answers suites rotation and scores in a way."""
 
-    def rotation(x, positions, **how):
-        return rotate(made(x, **how), x, positions)
+    def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
+        return rotate(made(x, layout, base, rotary_d, frequencies), x, positions)
 
-    def scores(query, key, query_positions, key_positions, **how):
-        queries = rotation(query, query_positions, **how)
-        keys = rotation(key, key_positions, **how)
+    def scores(query, key, query_positions, key_positions, layout, base):
+        queries = rotation(query, query_positions, layout, base)
+        keys = rotation(key, key_positions, layout, base)
         with library():
             return queries @ keys.T
 
@@ -72,20 +85,25 @@ def rotating(rotate):
 
 
 def rotation_2d(x, positions, first, layout, base):
-    """Return patches rotated by `get_axial_freqs` of a grid that has their positions."""
-    if (first, layout) != ("row", "interleaved"):
-        raise Unsupported(f"{first} first, layout {layout}")
+    """Return patches rotated by `get_axial_freqs` of a grid that has their positions.
+
+    The caller orders the axes.
+    """
+    if layout != "interleaved":
+        raise Unsupported(f"layout {layout}")
+    if first not in ("row", "column"):
+        raise Unsupported(f"{first} first")
     vectors, places = torch.tensor(x), torch.tensor(positions)
     if places.is_floating_point() or (places.numel() and places.min() < 0):
         raise Unsupported("positions outside of a grid")
-    rows, columns = places.T
+    one, other = places.T if first == "row" else places.T.flip(0)
     with library():
         embedding = RotaryEmbedding(vectors.shape[-1] // 2, theta=base)
-        angles = embedding.get_axial_freqs(int(rows.max()) + 1, int(columns.max()) + 1)
-        return apply_rotary_emb(angles[rows, columns], vectors).detach()
+        angles = embedding.get_axial_freqs(int(one.max()) + 1, int(other.max()) + 1)
+        return apply_rotary_emb(angles[one, other], vectors).detach()
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """An object for suite sequences."""
 
     way = staticmethod(by_positions)
@@ -94,7 +112,6 @@ class Rotary:
         if rule is not None:
             raise Unsupported(f"rule {rule}")
         self.embedding = made([[0.0] * d], layout, base)
-        self.seen = 0
 
     def rotate(self, x, positions):
         """Return vectors rotated at positions."""
@@ -110,16 +127,6 @@ class Counting(Rotary):
     """One that rotates by an offset."""
 
     way = staticmethod(by_offset)
-
-    def extend(self, x):
-        """Return vectors rotated that follow those before; the caller counts."""
-        rotated = self.rotate(x, [*range(self.seen, self.seen + len(x))])
-        self.seen += len(x)
-        return rotated
-
-    def restart(self):
-        """Begin another sequence."""
-        self.seen = 0
 
 
 if __name__ == "__main__":

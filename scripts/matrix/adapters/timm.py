@@ -60,6 +60,29 @@ def swin(window):
         return gen_relative_position_index((window, window))
 
 
+def swin_rectangle(height, width):
+    """Return `gen_relative_position_index` of a window that is not square."""
+    with library():
+        return gen_relative_position_index((height, width))
+
+
+def resize_grid(grid, sizes, kernel, corners, antialias):
+    """Return a grid resized by `resample_abs_pos_embed`."""
+    if corners:
+        raise Unsupported("aligned corners")
+    rows = torch.tensor(grid)
+    with library():
+        found = resample_abs_pos_embed(
+            rows.flatten(0, 1)[None],
+            sizes,
+            list(rows.shape[:2]),
+            num_prefix_tokens=0,
+            interpolation=f"bi{kernel}",
+            antialias=antialias,
+        )
+    return found.view(*sizes, -1)
+
+
 def resize(table, rows):
     """Return a row of patches resized by `resample_abs_pos_embed`, linearly."""
     with library():
@@ -77,5 +100,12 @@ def resize(table, rows):
 
 if __name__ == "__main__":
     answer_lines(
-        {"frequencies": frequencies, "rotation_2d": rotation_2d, "swin": swin, "resize": resize}
+        {
+            "frequencies": frequencies,
+            "rotation_2d": rotation_2d,
+            "swin": swin,
+            "swin_rectangle": swin_rectangle,
+            "resize": resize,
+            "resize_grid": resize_grid,
+        }
     )

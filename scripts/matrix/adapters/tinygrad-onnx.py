@@ -97,5 +97,26 @@ def resize(table, rows):
     return computed("Resize", feeds, **how)[0].T
 
 
+def resize_grid(grid, sizes, kernel, corners, antialias):
+    """Return a grid interpolated along its rows and columns."""
+    before = np.array(grid, np.float32)
+    feeds = {
+        "x": before.transpose(2, 0, 1)[None],  # a picture, its channels, rows and columns
+        "": None,  # neither a region
+        " ": None,  # nor scales
+        "sizes": np.array([1, before.shape[2], *sizes], np.int64),
+    }
+    how = {
+        "mode": kernel,
+        "coordinate_transformation_mode": "align_corners" if corners else "half_pixel",
+        "antialias": int(antialias),
+        "exclude_outside": int(antialias),
+        "cubic_coeff_a": -0.5 if antialias else -0.75,  # as torch has it
+    }
+    return computed("Resize", feeds, **how)[0].transpose(1, 2, 0)
+
+
 if __name__ == "__main__":
-    answer_lines({"rotation": rotation, "scores": scores, "resize": resize})
+    answer_lines(
+        {"rotation": rotation, "scores": scores, "resize": resize, "resize_grid": resize_grid}
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from torchtitan.models.common.rope import ComplexRoPE, CosSinRoPE
 
 KINDS = {"interleaved": ComplexRoPE, "half": CosSinRoPE}
@@ -83,28 +83,17 @@ def scores(query, key, query_positions, key_positions, layout, base):
         return queries @ keys.T
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """An object for suite sequences."""
 
     def __init__(self, d, base, layout=None, rule=None, **given):
         if rule:
             raise Unsupported(f"rule {rule}")
-        self.seen = 0
         self.rope = made(KINDS[layout], d, 8192, base)
 
     def rotate(self, x, positions):
         """Return vectors rotated at positions."""
         return rotate(self.rope, x, positions)
-
-    def extend(self, x):
-        """Return vectors rotated at the positions that follow; callers count them."""
-        places = list(range(self.seen, self.seen + len(x)))
-        self.seen += len(x)
-        return self.rotate(x, places)
-
-    def restart(self):
-        """Begin another sequence."""
-        self.seen = 0
 
     def cast(self, dtype):
         """Convert the module."""

@@ -10,7 +10,7 @@ import importlib.util
 from importlib.metadata import distribution
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 
 ROWS = 131072  # of the largest table that is made
 
@@ -82,26 +82,17 @@ def rotating(made_by, offered):
         with library():
             return {"frequencies": made_by(d, base=base).theta, "attention_factor": 1}
 
-    class Rotary:
+    class Rotary(CountedByCaller):
         def __init__(self, d, base, layout=None, rule=None, **given):
             if rule is not None:
                 raise Unsupported(f"rule {rule}")
             self.embedding = made(d, base, layout, 4096)
-            self.seen = 0
 
         def rotate(self, x, positions):
             places = places_of(positions)
             if places.max() >= 4096:
                 raise Unsupported("positions beyond the table")
             return rotate(self.embedding, x, places)
-
-        def extend(self, x):
-            rotated = self.rotate(x, [*range(self.seen, self.seen + len(x))])
-            self.seen += len(x)
-            return rotated
-
-        def restart(self):
-            self.seen = 0
 
         def cast(self, dtype):
             with library():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from lines import answer_lines, library
+from lines import Unsupported, answer_lines, library
 
 try:
     import torchvision  # noqa: F401
@@ -25,6 +25,27 @@ def swin(window):
         return attention.relative_position_index.reshape(window**2, window**2)
 
 
+def swin_rectangle(height, width):
+    """Return the index of `ShiftedWindowAttention` for a window that is not square."""
+    with library():
+        attention = ShiftedWindowAttention(4, [height, width], [0, 0], 1)
+        return attention.relative_position_index.reshape(height * width, height * width)
+
+
+def resize_grid(grid, sizes, kernel, corners, antialias):
+    """Return a square of patches resized to another by `interpolate_embeddings`."""
+    if antialias or not corners:
+        raise Unsupported("antialiasing, or corners that are not aligned")
+    rows = torch.tensor(grid)
+    if len(rows) != rows.shape[1] or sizes[0] != sizes[1]:
+        raise Unsupported("a grid that is no square")
+    flat = rows.flatten(0, 1)
+    square = torch.cat([flat[:1], flat])[None]  # after a class token
+    with library():
+        resized = interpolate_embeddings(sizes[0], 1, {TABLE: square}, f"bi{kernel}")
+    return resized[TABLE][0, 1:].view(*sizes, -1)
+
+
 def resize(table, rows):
     """Return a row of a square of patches, of which all are alike, resized linearly."""
     with library():
@@ -36,4 +57,11 @@ def resize(table, rows):
 
 
 if __name__ == "__main__":
-    answer_lines({"swin": swin, "resize": resize})
+    answer_lines(
+        {
+            "swin": swin,
+            "swin_rectangle": swin_rectangle,
+            "resize": resize,
+            "resize_grid": resize_grid,
+        }
+    )

@@ -6,10 +6,13 @@ makes, without a model around it.
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
+from itertools import pairwise
+from types import MethodType, SimpleNamespace
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from transformers import AutoConfig
 
 ROWS = 131072  # of the largest table that is made
@@ -78,17 +81,55 @@ EMBEDDINGS = {
     "phi": "PhiRotaryEmbedding",
     "stablelm": "StableLmRotaryEmbedding",
     "gpt_neox": "GPTNeoXRotaryEmbedding",
+    "gemma3": "Gemma3RotaryEmbedding",
+    "modernbert": "ModernBertRotaryEmbedding",
+    "smollm3": "SmolLM3RotaryEmbedding",
+    "deepseek_v3": "DeepseekV3RotaryEmbedding",
 }
 
 
 def config(config, length=None):
     """Return what the embedding makes of a configuration."""
-    family = config["model_type"]
+    family = config["model_type"].removesuffix("_text")
     if family not in EMBEDDINGS:
         raise Unsupported(f"model type {family}")
     with library():
         read = AutoConfig.for_model(**config)
-    return at_length(embedding_of(read, EMBEDDINGS[family]), length)
+    embedding = embedding_of(read, EMBEDDINGS[family])
+    if family in LAYERED:
+        return {"layers": LAYERED[family](embedding, read)}
+    found = at_length(embedding, length)
+    if family == "deepseek_v3":
+        with library():
+            attention = modeling(family).DeepseekV3Attention(read, 0)
+            found["softmax_factor"] = attention.scaling * attention.qk_head_dim**0.5
+    return found
+
+
+def by_layer_type(embedding, read):
+    """Return the frequencies and attention factor of each layer, which are those of its type."""
+    return [
+        {
+            "frequencies": getattr(embedding, f"{kind}_inv_freq"),
+            "attention_factor": getattr(embedding, f"{kind}_attention_scaling"),
+        }
+        for kind in read.layer_types
+    ]
+
+
+def where_rotated(embedding, read):
+    """Return the frequencies and attention factor of each layer, none where it does not rotate."""
+    whole = {"frequencies": embedding.inv_freq, "attention_factor": embedding.attention_scaling}
+    none = {"frequencies": [], "attention_factor": 1}
+    with library():
+        attentions = [
+            modeling("smollm3").SmolLM3Attention(read, layer)
+            for layer in range(read.num_hidden_layers)
+        ]
+    return [whole if attention.use_rope else none for attention in attentions]
+
+
+LAYERED = {"gemma3": by_layer_type, "modernbert": by_layer_type, "smollm3": where_rotated}
 
 
 def batched(x):
@@ -165,7 +206,7 @@ def rotating(family, named, offered, *, partial=False, rotate=usual):
         with library():
             return queries @ keys.T
 
-    class Rotary:
+    class Rotary(CountedByCaller):
         def __init__(self, d, base, layout=None, rule=None, **given):
             if rule and family != "llama":
                 raise Unsupported(f"rule {rule}")
@@ -230,6 +271,48 @@ def mrope(family, named, turns):
             return own.apply_rotary_pos_emb(vectors, vectors, cosines, sines)[0][0, 0]
 
     return {"mrope": rotated}
+
+
+def positions_of(family, named):
+    """Return what answers suite mrope_positions with `get_rope_index` of a family."""
+
+    def positions(parts, intervals=None, after="largest"):
+        timed = family == "qwen2_5_vl"
+        if intervals is not None and not timed:
+            raise Unsupported("intervals")
+        kinds = [0 if isinstance(part, int) else 1 if part[0] == 1 else 2 for part in parts]
+        if any(one and one == other for one, other in pairwise(kinds)):
+            raise Unsupported("two images without a token between")
+        with library():
+            whole = AutoConfig.for_model(family)
+            own = getattr(modeling(family), named)
+            merge = whole.vision_config.spatial_merge_size
+            grids = {
+                kind: [
+                    [t, merge * h, merge * w]
+                    for t, h, w in (
+                        one for one, its in zip(parts, kinds, strict=True) if its == kind
+                    )
+                ]
+                for kind in (1, 2)
+            }
+            sizes = [part if isinstance(part, int) else math.prod(part) for part in parts]
+            types = torch.tensor([kinds]).repeat_interleave(torch.tensor(sizes), 1)
+            model = SimpleNamespace(config=whole)
+            model.get_vision_position_ids = MethodType(own.get_vision_position_ids, model)
+            given = {
+                f"{name}_grid_thw": torch.tensor(grids[kind])
+                for kind, name in ((1, "image"), (2, "video"))
+                if grids[kind]
+            }
+            if timed:
+                speed = whole.vision_config.tokens_per_second
+                given["second_per_grid_ts"] = [
+                    (1 if intervals is None else intervals) / speed
+                ] * len(kinds)
+            return own.get_rope_index(model, torch.zeros_like(types), types, **given)[0][:, 0].T
+
+    return {"mrope_positions": positions}
 
 
 def bloom(attention, heads):
@@ -315,6 +398,38 @@ def swin(window):
         return index.view(window**2, window**2)
 
 
+def swin_rectangle(height, width):
+    """Return the index of Swin for a window that is not square."""
+    with library():
+        index = modeling("swin").SwinRelativePositionBias(1, (height, width))
+        return index.relative_position_index.view(height * width, height * width)
+
+
+def deberta(relative, max_distance, buckets=None):
+    """Return the buckets of DeBERTa-v2."""
+    if buckets is None:
+        raise Unsupported("rows without buckets: they are computed inside of attention")
+    with library():
+        own = modeling("deberta_v2")
+        return own.make_log_bucket_position(torch.tensor(relative), buckets, max_distance).long()
+
+
+def vit(grid, sizes, kernel, corners, antialias):
+    """Return the grid of ViT at other sizes; it begins as a square, with a class token before."""
+    if (kernel, corners, antialias) != ("cubic", False, False):
+        raise Unsupported("another interpolation than the bicubic one without aligned corners")
+    rows = torch.tensor(grid)
+    if len(rows) != rows.shape[1]:
+        raise Unsupported("a grid that is no square")
+    flat = rows.flatten(0, 1)
+    own = SimpleNamespace(patch_size=1)
+    own.position_embeddings = torch.cat([flat[:1], flat])[None]
+    with library():
+        patches = torch.zeros(1, sizes[0] * sizes[1] + 1, rows.shape[-1])
+        found = modeling("vit").ViTEmbeddings.interpolate_pos_encoding(own, patches, *sizes)
+    return found[0, 1:].view(*sizes, -1)
+
+
 def opt(mask=None, lengths=None, queries=None):
     """Return the rows of OPT's table that are used, less the two that it begins with."""
     if mask is None:
@@ -324,7 +439,7 @@ def opt(mask=None, lengths=None, queries=None):
         table = modeling("opt").OPTLearnedPositionalEmbedding(kept.shape[1], 1)
         table.weight.data = torch.arange(len(table.weight))[:, None].float()
         past = 0 if queries is None else kept.shape[1] - queries
-        rows = table(kept, past_key_values_length=past)[..., 0].long()
+        rows = table(kept, cache_length=past)[..., 0].long()
         return rows - table.offset
 
 
@@ -390,7 +505,9 @@ if __name__ == "__main__":
                 )
             ),
             "Qwen2-VL": mrope("qwen2_vl_text", "Qwen2VLRotaryEmbedding", False)
-            | vision("qwen2_vl", "Qwen2VLVisionRotaryEmbedding"),
+            | vision("qwen2_vl", "Qwen2VLVisionRotaryEmbedding")
+            | positions_of("qwen2_vl", "Qwen2VLModel"),
+            "Qwen2.5-VL": positions_of("qwen2_5_vl", "Qwen2_5_VLModel"),
             "Qwen3-VL": mrope("qwen3_vl_text", "Qwen3VLTextRotaryEmbedding", True),
             "BLOOM": alibi_by(bloom),
             "Falcon": alibi_by(falcon),
@@ -398,7 +515,9 @@ if __name__ == "__main__":
             "T5": {"t5": t5},
             "Marian": {"sinusoidal": marian},
             "M2M-100": {"sinusoidal": m2m_100},
-            "Swin": {"swin": swin},
+            "Swin": {"swin": swin, "swin_rectangle": swin_rectangle},
+            "DeBERTa-v2": {"deberta": deberta},
+            "ViT": {"resize_grid": vit},
             "OPT": {"positions": opt},
             "RoBERTa": {"positions": roberta},
         },

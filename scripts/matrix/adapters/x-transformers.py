@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from lines import Unsupported, answer_lines, library, objects
+from lines import CountedByCaller, Unsupported, answer_lines, library, objects
 from x_transformers.x_transformers import (
     AlibiPositionalBias,
     RelativePositionBias,
@@ -43,7 +43,7 @@ def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
     if layout != "interleaved":
         raise Unsupported("a choice of layouts")
     with library():
-        embedding = RotaryEmbedding(rotary_d or len(x[0]), base=base)
+        embedding = RotaryEmbedding(rotary_d or torch.tensor(x).shape[-1], base=base)
     return rotate(embedding, x, positions)
 
 
@@ -92,7 +92,7 @@ def t5(relative, bidirectional, buckets, max_distance):
         )
 
 
-class Rotary:
+class Rotary(CountedByCaller):
     """An object for suite sequences."""
 
     def __init__(self, d, base, layout=None, rule=None, **given):
