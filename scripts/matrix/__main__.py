@@ -7,7 +7,7 @@ still those that it was made with. To make one again, delete its file in docs/da
 since, and the libraries of which the package index has a newer version.
 
 `--report` asks nothing either: it prints, of the libraries named, a report ready to be sent of each
-fault that is not reported upstream.
+fault that has no thread of its own upstream.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def outdated(library: Library) -> str:
 
 
 def reports(library: Library) -> Iterable[str]:
-    """Yield the text of a report of each fault of a library that is not reported upstream."""
+    """Yield the text of a report of each fault of a library that has no thread of its own upstream."""
     found = result(library)
     versions = ", ".join(f"{name} {one}" for name, one in found["versions"].items())
     for one in library.differences:

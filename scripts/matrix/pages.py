@@ -215,7 +215,7 @@ def links(one: Difference) -> str:
         parts.append(f" [Definition]({place}).")
     found = [f"[{_thread(at)}]({at}) is {role}" for at, role in one.threads]
     parts += [f" Upstream: {'; '.join(found)}."] if found else []
-    parts += [" Not reported upstream."] if one.report and not found else []
+    parts += [" No thread upstream was found."] if one.report and not found else []
     parts += [f" Until it is mended: {one.until}"] if one.until else []
     parts += [f" Answered as expected since {one.mended}."] if one.mended else []
     return "".join(parts)

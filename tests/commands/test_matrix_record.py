@@ -105,7 +105,7 @@ def test_a_fault_has_a_thread_or_a_report_and_says_what_to_do_meanwhile(one: Dif
     said = pages.links(one)
     assert one.until in said
     assert all(at in said and role in said for at, role in one.threads)
-    assert ("Not reported upstream." in said) == (not one.threads)
+    assert ("No thread upstream was found." in said) == (not one.threads)
 
 
 def test_a_report_has_the_program_and_what_it_prints() -> None:
