@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, power_tolerance
-from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact, mp
+from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact, float16, mp
 
 Inputs = dict[str, Any]
 
@@ -93,6 +93,10 @@ SLOPES: dict[str, tuple[str, Answer]] = {
             exact(2) ** (exact(-8 * (h + 1)) / power_below(inputs["heads"]))
             for h in range(inputs["heads"])
         ],
+    ),
+    "slopes rounded to float16": (
+        "Slopes are rounded to float16.",
+        lambda inputs: [float16(slope) for slope in slopes(inputs["heads"])],
     ),
     "further slopes first": (
         "Heads beyond the power of two come first.",
@@ -233,6 +237,11 @@ def _with_slopes(wrong: Answer) -> Answer:
     return answered
 
 
+def _last_query(inputs: Inputs) -> int:
+    last: int = inputs.get("query_offset", 0) + inputs["query_length"] - 1
+    return last
+
+
 KEYS_ALONE = "bias by the key alone"
 BY_NUMBER = "hidden by a large number"
 
@@ -316,6 +325,10 @@ BIASES: dict[str, tuple[str, Answer]] = {
             "halving",
         )
     },
+    "bias of the last query for all": (
+        "All queries have the distances of the last.",
+        lambda inputs: bias(inputs, distance=lambda q, k: -abs(k - _last_query(inputs))),
+    ),
     "hidden keys as 0": (
         "Later keys have the bias 0 instead of being hidden.",
         lambda inputs: _map_nested(lambda v: 0 if v == HIDDEN else v, bias(inputs)),
@@ -493,12 +506,16 @@ def _rounded_logarithm(inputs: Inputs, rounded: Any = mp.nint) -> Any:
 
 
 def _logarithmic(
-    inputs: Inputs, end: bool = True, all_of_side: bool = False, divided: bool = True
+    inputs: Inputs,
+    end: bool = True,
+    all_of_side: bool = False,
+    divided: bool = True,
+    part: int = 2,
 ) -> Any:
     """Return buckets by the logarithm, one part of which is wrong."""
     both = inputs["bidirectional"]
     side = inputs["buckets"] // (2 if both else 1)
-    small, far = side // 2, inputs["max_distance"]
+    small, far = max(side // part, 1), inputs["max_distance"]
 
     def one(relative: int) -> int:
         distance = abs(relative) if both else max(-relative, 0)
@@ -530,6 +547,17 @@ def _not_halved_range(inputs: Inputs) -> Any:
         buckets(inputs, begins=list(range(len(starts(inputs)))))
         if inputs["bidirectional"]
         else None
+    )
+
+
+def _halved_twice(inputs: Inputs) -> Any:
+    side = inputs["buckets"] // 2
+    if not inputs["bidirectional"] or side < 4:
+        return None
+    one = inputs | {"bidirectional": False, "buckets": side // 2}
+    begins = starts(one)
+    return _map_nested(
+        lambda r: bucket(-abs(r), one, begins) + (side if r > 0 else 0), inputs["relative"]
     )
 
 
@@ -609,6 +637,14 @@ T5: dict[str, tuple[str, Answer]] = {
     "max_distance not divided": (
         "The logarithm is divided by that of max_distance, not of max_distance / exact.",
         lambda g: _logarithmic(g, divided=False),
+    ),
+    "linear range halved twice": (
+        "A quarter of the buckets of a side hold one distance instead of half.",
+        lambda g: _logarithmic(g, part=4),
+    ),
+    "buckets halved twice": (
+        "Each side uses a quarter of all buckets.",
+        lambda g: _halved_twice(g),
     ),
     "linear range not halved": (
         "All buckets of a side but the last hold one distance, not the first half of them.",
@@ -734,6 +770,16 @@ DEBERTA: dict[str, tuple[str, Answer]] = {
     "buckets without an end": (
         "Distances beyond max_distance go on into further buckets.",
         lambda g: deberta(g, capped=False) if "buckets" in g else None,
+    ),
+    "sign lost beyond the middle": (
+        "Far keys behind get the buckets of those ahead.",
+        lambda g: (
+            _map_nested(
+                lambda r: r if abs(r) <= g["buckets"] // 2 else log_bucket(abs(r), g), g["relative"]
+            )
+            if "buckets" in g
+            else None
+        ),
     ),
     "logarithm of max_distance": (
         "The logarithm is divided by that of max_distance / m, not of (max_distance − 1) / m.",

@@ -423,6 +423,27 @@ def _extended_temperature(g: Inputs) -> Number:
     return mp.sqrt(1 + mp.log(factor) / mp.log(factor * g["trained_length"]))
 
 
+def _heated(g: Inputs) -> Inputs:
+    found = RULES[g["rule"]](g)
+    return _with_frequencies(g, [w * found["attention_factor"] for w in found["frequencies"]])
+
+
+def _reversed_divisors(g: Inputs) -> Inputs:
+    return {key: g[key][::-1] for key in ("short", "long")}
+
+
+def _without_exponent(g: Inputs) -> Inputs:
+    factor = exact(g["factor"])
+    if g["rule"] == "dynamic":
+        factor = stretch(g, max(g["length"], g["trained_length"]))
+    return answer(of_base(g, g["base"] * factor))
+
+
+def _other_exponent(g: Inputs) -> Inputs:
+    power = exact(g["d"]) / (g["d"] - 1)
+    return answer(of_base(g, g["base"] * exact(g["factor"]) ** power))
+
+
 def _factor_twice(g: Inputs) -> Inputs:
     twice = RULES[g["rule"]](g | {"factor": exact(g.get("factor", 1)) ** 2})
     return _with_frequencies(g, twice["frequencies"])
@@ -521,11 +542,8 @@ BUGS: dict[str, tuple[str, Answer]] = {
         ),
     ),
     "base times factor": (
-        "The new base is base · factor, without the exponent d/(d−2).",
-        bug_of_rules(
-            ("linear", "ntk"),
-            lambda g: answer(omegas(g["d"], g["base"] * exact(g["factor"]))),
-        ),
+        "The new base is base · factor, without the exponent d/(d−2); so for dynamic's factor.",
+        bug_of_rules(("linear", "ntk", "dynamic"), _without_exponent),
     ),
     "exponent upside down": (
         "The new base is base · factor^((d−2)/d).",
@@ -726,6 +744,38 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The upper end of the ramp is rounded down instead of up.",
         bug_of_rules("yarn", lambda g: yarn(g | {"rounded": (mp.floor, mp.floor)})),
     ),
+    "trained length 8192": (
+        "The trained length is that of Llama 3, whatever was given.",
+        bug_of_rules("llama3", _with_arguments(trained_length=8192)),
+    ),
+    "ramp by a shorter length": (
+        "Turns are counted in the trained length divided by the factor.",
+        bug_of_rules(
+            ("yarn", "llama3"),
+            lambda g: _with_frequencies(
+                g,
+                RULES[g["rule"]](g | {"trained_length": exact(g["trained_length"]) / g["factor"]})[
+                    "frequencies"
+                ],
+            ),
+        ),
+    ),
+    "temperature without the one": (
+        "The attention factor is ln(factor) / 10.",
+        bug_of_rules("yarn", _own_temperature(lambda g: mp.log(exact(g["factor"])) / 10)),
+    ),
+    "temperature in the frequencies": (
+        "Frequencies are multiplied by the attention factor.",
+        bug_of_rules(("yarn", "longrope"), _heated),
+    ),
+    "divisors reversed": (
+        "The divisors are read from the last pair to the first.",
+        bug_of_rules("longrope", lambda g: longrope(g | _reversed_divisors(g))),
+    ),
+    "exponent d over d − 1": (
+        "The exponent of the factor is d/(d−1) instead of d/(d−2).",
+        bug_of_rules("ntk", _other_exponent),
+    ),
     "ends rounded inwards": (
         "The lower end of the ramp is rounded up, and the upper one down.",
         bug_of_rules("yarn", lambda g: yarn(g | {"rounded": (mp.ceil, mp.floor)})),
@@ -749,15 +799,6 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "pairs counted in dimensions": (
         "As many pairs rotate as dimensions should.",
         bug_of_rules("proportional", lambda g: proportional(g | {"rotary_d": 2 * g["rotary_d"]})),
-    ),
-    "stretch without its power": (
-        "The base is multiplied by the stretch, without the exponent d/(d−2).",
-        bug_of_rules(
-            "dynamic",
-            lambda g: answer(
-                of_base(g, g["base"] * stretch(g, exact(max(g["length"], g["trained_length"]))))
-            ),
-        ),
     ),
     "blend by wavelengths": (
         "The blend is linear in the wavelength instead of the turns.",

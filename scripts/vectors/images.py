@@ -39,7 +39,8 @@ def weights(old: int, new: int, how: Inputs) -> list[Row]:
         if how["antialias"]:
             wide = max(step, exact(1))
             row = [kernel((at - n) / wide, sharp) for n in range(old)]
-            row = [weight / sum(row) for weight in row]
+            whole = wide if how.get("loose") else sum(row)
+            row = [weight / whole for weight in row]
         else:
             lower = int(mp.floor(at))
             for near in range(lower - 1, lower + 3):
@@ -93,6 +94,12 @@ def _axes_exchanged(inputs: Inputs) -> Any:
     return [flat[n * width : (n + 1) * width] for n in range(height)]
 
 
+def _read_across(grid: Any) -> Any:
+    """Return the places of a grid as if they were stored column by column."""
+    flat, height = [row for line in grid for row in line], len(grid)
+    return [flat[n::height] for n in range(height)]
+
+
 def _nearest(inputs: Inputs) -> Any:
     grid, (height, width) = inputs["grid"], inputs["sizes"]
     rows, columns = len(grid), len(grid[0])
@@ -129,6 +136,14 @@ GRIDS: dict[str, tuple[str, Answer]] = {
     "edges aligned": (
         "Place i is read at i · step, without the half that aligns the centres of cells.",
         lambda g: None if g["corners"] or g["antialias"] else resized(g, edges=True),
+    ),
+    "weights not normalised": (
+        "The weights of a kernel that grows do not add up to 1 at the ends.",
+        lambda g: resized(g, loose=True) if g["antialias"] else None,
+    ),
+    "grid read as width by height": (
+        "The rows of the table are read as those of a grid whose sides are exchanged.",
+        lambda g: resized(g, grid=_read_across(g["grid"])),
     ),
     "zeros beyond the ends": (
         "Places beyond the ends count as 0 instead of as the last.",
@@ -189,6 +204,7 @@ def places(inputs: Inputs, **other: Any) -> Any:
         ]
         found += [[start, *place[1:]] if how.get("still") else place for place in own]
         after = {"largest": max(map(max, own)) + 1, "sides": start + max(height, width)}
+        after |= {"early": max(map(max, own))}
         after |= {"frames": times[-1] + 1}
         after |= {"tokens": start + len(own), "one": start + 1}
         start = after[how["after"]]
@@ -200,6 +216,14 @@ def _patches(height: int, width: int, by_columns: bool) -> list[tuple[int, int]]
     if by_columns:
         return [(row, column) for column in range(width) for row in range(height)]
     return [divmod(n, width) for n in range(height * width)]
+
+
+def _frames_apart(parts: Any) -> Any:
+    """Return parts with an image for each frame."""
+    found: list[Any] = []
+    for part in parts:
+        found += [part] if isinstance(part, int) else [[1, *part[1:]]] * part[0]
+    return found
 
 
 def _time(frame: int, interval: Number, start: int) -> int:
@@ -276,6 +300,14 @@ MEDIA: dict[str, tuple[str, Answer]] = {
     "patches by columns": (
         "The patches of a frame come column by column.",
         lambda g: places(g, by_columns=True),
+    ),
+    "part after a grid one too early": (
+        "The part after a grid begins at its largest position, not one after.",
+        lambda g: None if g.get("after") == "sides" else places(g, after="early"),
+    ),
+    "frames as images": (
+        "Each frame of a video is placed as an image of its own, after the one before.",
+        lambda g: places(g, parts=_frames_apart(g["parts"])),
     ),
     "sides from zero": (
         "Height and width are counted from 0 in each image, time from where it starts.",

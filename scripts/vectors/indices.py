@@ -62,6 +62,10 @@ RECTANGLES: dict[str, tuple[str, Answer]] = {
         "Rows of the table are numbered as far apart as the window is wide.",
         lambda g: rectangle(g, wide=g["width"]),
     ),
+    "factor of the height alone": (
+        "Rows of the table are numbered as far apart as the window is high.",
+        lambda g: rectangle(g, wide=g["height"]),
+    ),
     "factor of 2 · width": (
         "Rows of the table are numbered 2 · width apart instead of 2 · width − 1.",
         lambda g: rectangle(g, wide=2 * g["width"]),
@@ -110,6 +114,15 @@ def _columns_first(inputs: Inputs) -> Any:
     ]
 
 
+def _absolute(inputs: Inputs) -> Any:
+    side = inputs["window"]
+    patches = [divmod(n, side) for n in range(side**2)]
+    return [
+        [(abs(r - o) + side - 1) * (2 * side - 1) + abs(c - oc) + side - 1 for o, oc in patches]
+        for r, c in patches
+    ]
+
+
 SWIN: dict[str, tuple[str, Answer]] = {
     "key minus query": (
         "The index numbers the relative positions in reverse.",
@@ -119,6 +132,10 @@ SWIN: dict[str, tuple[str, Answer]] = {
     "rows one too far": (
         "Rows are shifted by M instead of M − 1.",
         lambda inputs: [[n + 2 * inputs["window"] - 1 for n in row] for row in window(inputs)],
+    ),
+    "distances without their sign": (
+        "Patches before and after share the rows of the table.",
+        lambda inputs: _absolute(inputs),
     ),
     "both one too far": (
         "Rows and columns are shifted by M instead of M − 1.",
@@ -208,6 +225,10 @@ SHAW: dict[str, tuple[str, Answer]] = {
     "from one": (
         "The index begins at 1.",
         lambda inputs: shaw(inputs, shift=inputs["max_distance"] + 1),
+    ),
+    "shifted one too little": (
+        "The index is shifted by max_distance − 1.",
+        lambda inputs: shaw(inputs, shift=inputs["max_distance"] - 1),
     ),
     "last row missing": (
         "Keys ahead are clipped at max_distance − 1.",

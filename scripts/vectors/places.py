@@ -246,6 +246,10 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
         "Positions restart one token before a sequence begins.",
         lambda inputs: _restart_early(inputs),
     ),
+    "step one too high": (
+        "The tokens of a step are counted from 1, the others from 0.",
+        lambda inputs: _shifted(inputs, 1) if "queries" in inputs else None,
+    ),
     "counted over the batch": (
         "The tokens of a row are counted from those of the rows before it.",
         _over_batch,

@@ -7,6 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import (
+    HIDDEN,
     Number,
     Row,
     bfloat16,
@@ -149,15 +150,12 @@ def _other_layout_bug(layout: str) -> Answer:
 
 POWERS: dict[str, tuple[str, Callable[[int, int], Number]]] = {
     "exponent i over d": ("The exponent is i/d instead of 2i/d.", lambda i, d: exact(-i) / d),
+    "exponent 4i over d": ("The exponent is 4i/d instead of 2i/d.", lambda i, d: exact(-4 * i) / d),
     "half minus one": (
         "The exponent is i/(d/2 − 1) instead of 2i/d.",
         lambda i, d: exact(-i) / max(d // 2 - 1, 1),
     ),
     "exponent from one": ("Pairs are counted from 1.", lambda i, d: exact(-2 * (i + 1)) / d),
-    "odd exponents": (
-        "The exponent is (2i + 1)/d instead of 2i/d.",
-        lambda i, d: exact(-2 * i - 1) / d,
-    ),
     "wavelengths": (
         "The sign of the exponent is wrong: base^(+2i/d), the wavelength divided by 2π.",
         lambda i, d: exact(2 * i) / d,
@@ -828,6 +826,14 @@ def _shifted_scores(change: Callable[[Number], Number]) -> Answer:
     )
 
 
+def _causal(inputs: Inputs) -> Any:
+    places = inputs["key_positions"]
+    return [
+        [HIDDEN if k > q else score for k, score in zip(places, row, strict=True)]
+        for q, row in zip(inputs["query_positions"], scores(inputs), strict=True)
+    ]
+
+
 def _backwards(p: Number, omega: Number) -> Number:
     return -exact(p) * omega
 
@@ -903,6 +909,11 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         "half minus one",
         "exponent from one",
     ),
+    "divided by d": (
+        "Scores are divided by d, which is asked for nowhere.",
+        lambda inputs: map_nested(lambda s: s / head(inputs["query"]), scores(inputs)),
+    ),
+    "later keys hidden": ("Keys after a query are hidden.", lambda inputs: _causal(inputs)),
     "keys in reverse": (
         "The positions of the keys are counted from the last.",
         lambda inputs: scores(inputs, key_positions=inputs["key_positions"][::-1]),

@@ -34,7 +34,7 @@ class Machine:
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
-        return 10000 if self.fault == "base ignored" else settings["base"]
+        return settings["base"]
 
     def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
@@ -49,7 +49,10 @@ class Machine:
             length = one["lengths"][-2:][0]
         if self.fault == "the first length for all":
             length = one["lengths"][0]
+        if self.fault == "scaled base scaled again" and settings["rule"] == "dynamic":
+            settings = settings | {"base": one.get("base", settings["base"])}
         found: Row = RULES[settings["rule"]](settings | {"length": length})["frequencies"]
+        one["base"] = found[1] ** (exact(-settings["d"]) / 2)
         return found
 
     def _rotate(self, one: Inputs, settings: Inputs, x: Any, positions: list[int]) -> Any:
@@ -133,6 +136,8 @@ class Machine:
         if self.fault == "offset one too low":
             start = max(start - 1, 0)
         one["offset"] += len(x) * (2 if self.fault == "offset counted twice" else 1)
+        if self.fault == "chunks overlap" and len(x) > 1:
+            one["offset"] -= 1
         if self.fault == "calls counted instead of tokens":
             one["offset"] = one["offset"] - len(x) + 1
         if self.fault == "prompt counted twice" and one["steps"] == 1:
@@ -155,7 +160,7 @@ class Machine:
             for other in self.made.values():
                 other.update(offset=0, steps=0)
         if self.fault != "restart forgotten":
-            one.update(offset=0, steps=0)
+            one.update(offset=int(self.fault == "restart at one"), steps=0)
 
     def _cast(self, one: Inputs, settings: Inputs, dtype: str) -> None:
         one["rounded"] = one["rounded"] or dtype == "bfloat16"
@@ -214,7 +219,9 @@ DESCRIBED = {
     "keys shifted one too far": "Keys that move do so by one position too many.",
     "shift begun one key too late": "The first of the keys that move stays.",
     "the length of the call before": "Frequencies are those of the length of the call before.",
-    "base ignored": "The base is 10000, whatever was given.",
+    "scaled base scaled again": "The base of the call before is scaled, not that of the model.",
+    "chunks overlap": "A call of several tokens counts as one token less.",
+    "restart at one": "A new sequence begins at position 1.",
     "keys shifted with base 10000": "Keys that move are rotated with base 10000.",
     "grown rows from zero": "Rows that are added to a table begin at position 0 again.",
     "positions rounded by the cast": (

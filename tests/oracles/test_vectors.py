@@ -1,4 +1,4 @@
-"""A hundred faults, each one changed line of a plain implementation, are found and named."""
+"""Faults, each one changed line of a plain implementation, are found and named."""
 
 from __future__ import annotations
 
