@@ -26,7 +26,7 @@ WIDER = (
 )
 
 
-PADDING = "count positions from {first}, the row after that of padding."
+PADDING = "count positions from {first}, the row after the padding row."
 
 
 def colliding_positions(
@@ -56,7 +56,7 @@ def colliding_positions(
 
     Returns:
         A `Diagnosis`. Verdicts: "all positions differ"; "positions collide" and "a token reads the
-        row of padding", ill; "far positions share a bias, in float64 too"; "no positions reach the
+        padding row", ill; "far positions share a bias, in float64 too"; "no positions reach the
         model", absent. Measured: `length`, `colliding`, how many positions equal an earlier one,
         and `first` and `second`, a pair; or `padding`, the row of padding.
 
@@ -95,8 +95,8 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     if found.ill and all(meeting.axes == 2 for meeting in met) and _look_like_buckets(labels):
         if not trial.widen():
             raise CannotTellError(
-                "far positions share a bias, and it does not compute in float64, which would tell"
-                " rounding from purpose"
+                "far positions share a bias, and the model does not compute in float64, which would"
+                " tell rounding from purpose"
             )
         exact = combined_labels([meeting.labels for meeting in meetings(trial, length)])
         if int(exact.max()) == int(labels.max()):
@@ -122,7 +122,7 @@ def _padding_read(trial: Trial) -> Diagnosis | None:
         )
         numbers: dict[str, float] = {"length": trial.length, "padding": padding}
         helps = PADDING.format(first=padding + 1)
-        return answer(ILL, "a token reads the row of padding", why, numbers, helps)
+        return answer(ILL, "a token reads the padding row", why, numbers, helps)
     return None
 
 
@@ -219,7 +219,7 @@ def _look_like_buckets(labels: Tensor) -> bool:
 def _bucketed_answer(found: Diagnosis) -> Diagnosis:
     """Return the answer for positions that share a bias on purpose, as in buckets."""
     verdict = "far positions share a bias, in float64 too"
-    why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
+    why = f"{found.why} In float64 they do, too, as positions in one bucket are meant to."
     return answer(HEALTHY, verdict, why, found.measured)
 
 
@@ -231,8 +231,8 @@ def _judge_without_meetings(trial: Trial, length: int) -> Diagnosis:
         return _judge_scores(trial, length, find_scores(trial, length).scores)
     if found.scores and sees is None:
         raise CannotTellError(
-            "positions are mingled with tokens in the scores, and whether their order reaches the"
-            " outputs cannot be told"
+            "positions are mingled with tokens in the scores, and it cannot be told whether their"
+            " order reaches the outputs"
         )
     if uses_steps(trial) if found.rows else sees and not has_window(trial):
         raise CannotTellError(
@@ -264,5 +264,5 @@ def _judge_scores(trial: Trial, length: int, scores: list[Tensor]) -> Diagnosis:
             return _bucketed_answer(found)
     raise CannotTellError(
         "positions and tokens are mingled in the scores before they meet anything else, so that"
-        " those which look alike need not be"
+        " positions that look equal may differ"
     )

@@ -95,8 +95,8 @@ def _judge_rows(trial: Trial, *, limit: float) -> Diagnosis:
         "scaled": scaled,
     }
     why = (
-        f"Rows of positions are {worst.positions:.3g} long on average, those of tokens"
-        f" {worst.tokens:.3g}: {worst.ratio:.3g} times, where {limit:.3g} is the limit."
+        f"Rows of positions have norm {worst.positions:.3g} on average, rows of tokens"
+        f" {worst.tokens:.3g}: a ratio of {worst.ratio:.3g}, where {limit:.3g} is the limit."
     )
     if worst.ratio <= limit:
         return answer(HEALTHY, "positions do not drown the tokens", why, numbers)
@@ -108,12 +108,13 @@ def _remedy(root: float, scaled: float, *, enough: bool) -> str:
     """Return what helps; `enough` says whether tokens √d_model = `root` times as long do."""
     if enough:
         return (
-            f"multiply the tokens' rows by √d_model = {root:.3g}, or start them at a standard"
-            f" deviation that many times as large; the ratio is then {scaled:.3g}."
+            f"multiply the tokens' rows by √d_model = {root:.3g}, or initialise them with a"
+            f" standard deviation that many times as large; the ratio is then {scaled:.3g}."
         )
     return (
-        f"make the rows of positions shorter: bounded ones, or the same times a factor. Tokens"
-        f" √d_model = {root:.3g} times as long are not enough, and leave {scaled:.3g} times."
+        "make the rows of positions shorter: use bounded ones, or multiply them by a factor. Tokens"
+        f" √d_model = {root:.3g} times as long are not enough: the ratio would still be"
+        f" {scaled:.3g}."
     )
 
 

@@ -46,7 +46,7 @@ def evaluation_copy(model: nn.Module, *, cpu: bool) -> nn.Module:
         twin = copy.deepcopy(uncompiled_of(model), _empty_containers(model))
     except Exception as error:
         raise CannotTellError(
-            f"it cannot be copied ({short(error)}), and a diagnosis runs no model but a copy"
+            f"it cannot be copied ({short(error)}), and a diagnosis runs only a copy of a model"
         ) from error
     if cpu:
         twin.cpu()

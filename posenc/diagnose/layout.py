@@ -55,8 +55,8 @@ def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None =
     Returns:
         A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
         "interleaved weights, reordered to rotate half" or the reverse, where the model reorders
-        heads between projection and rotation; "the code rotates …, the weights were trained with
-        …", ill; "nothing is rotated", absent.
+        heads between projection and rotation; "the code uses the layout …, the weights were
+        trained with …", ill; "nothing is rotated", absent.
         Measured: `rotary_d`, how many dimensions of a head rotate, `d`, of how many, `partner`, how
         many dimensions apart the two of a pair are, and what `trained_layout` measures. Where
         layers have heads of several kinds, those of the widest.
@@ -194,7 +194,9 @@ def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: b
     trained = _judge_rows(rows)
     numbers |= trained.measured
     if trained.verdict in PAIRS and trained.verdict != layout:
-        verdict = f"the code rotates {layout}, the weights were trained with {trained.verdict}"
+        verdict = (
+            f"the code uses the layout {layout}, the weights were trained with {trained.verdict}"
+        )
         return answer(ILL, verdict, f"{why} {trained.why}", numbers, CONVERT)
     said = "do not show their layout" if trained.status == UNDETERMINED else "agree"
     return answer(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)

@@ -127,14 +127,14 @@ def _demand_any_length(trial: Trial, longest: int, aim: int) -> None:
     if bound and longest <= trial.length:
         raise CannotTellError(
             f"{bound} has {trial.length} columns, as the example has, and other lengths"
-            f" fail: give an example of {aim}"
+            f" fail: give an example of length {aim}"
         )
     for size in (2, 4, 8, 16, 32, 64, 128):
         longer = (longest // size + 1) * size
         if longer > longest + 1 and _error_at(trial, longer) is None:
             raise CannotTellError(
-                f"it reads {tokens_in_words(longest)} and {longer}, but not {longest + 1}: not any"
-                " length, whatever its tables"
+                f"it reads {tokens_in_words(longest)} and {longer}, but not {longest + 1}: so not"
+                " every length, whatever its tables"
             )
 
 

@@ -27,8 +27,8 @@ SEES, MIRRORED = "it sees order", "it does not tell before from after"
 SEEING = (SEES, MIRRORED)  # verdicts on models whose outputs depend on order
 NO_POSITIONS = "give it positions, and check that what computes them is called in forward."
 NO_DIRECTION = (
-    "give keys before a query other positions than those after it: a sign of the distance is lost;"
-    " a model meant to see distances alone, as an encoder with ALiBi, is not ill."
+    "give keys before a query different positions from keys after it: the sign of the distance is"
+    " lost; a model meant to see distances alone, as an encoder with ALiBi, is not ill."
 )
 MASK_ALONE = (
     "where positions were meant, check that what computes them is called in forward; a model"
@@ -156,11 +156,11 @@ def _token_axes(trial: Trial, shape: tuple[int, ...]) -> list[int]:
     except CannotTellError:  # it reads this length alone
         return [axis for axis, size in enumerate(shape, 1) if size == trial.length]
     if len(shape) != len(shorter):
-        raise CannotTellError(f"the shape of its output, {shape}, is of no fixed number of axes")
+        raise CannotTellError(f"the shape of its output, {shape}, has no fixed number of axes")
     axes = [axis for axis in range(len(shape)) if shape[axis] != shorter[axis]]
     if any((shape[axis], shorter[axis]) != (trial.length, trial.length - 1) for axis in axes):
         raise CannotTellError(
-            f"of {trial.length} tokens its output is of shape {shape}, of one fewer {shorter}: it"
+            f"for {trial.length} tokens its output has shape {shape}, for one fewer {shorter}: it"
             " grows with the sequence, but has no row for each token"
         )
     return [axis + 1 for axis in axes]
@@ -230,7 +230,9 @@ def _order_answer(
     """Return the answer, given what changes if tokens are permuted or replaced by others."""
     change = _first_clear(permuted)
     numbers |= {"change": change.size, "noise": change.noise}
-    why = f"With {what} changed by {change.size:.1g}; rounding alone makes {change.noise:.1g}."
+    why = (
+        f"With {what} changed by {change.size:.1g}; rounding alone accounts for {change.noise:.1g}."
+    )
     if change.clear > SURE:
         return answer(HEALTHY, SEES, why, numbers)
     # To be called ill, a model has to react to other tokens far more clearly than rounding.
@@ -249,7 +251,7 @@ def _mask_alone_answer(runs: _Runs, found: Diagnosis) -> Diagnosis:
     where = "everywhere" if runs.axes else "at every length"
     why = (
         f"{found.why} But one token repeated has the same output {where}, and no part that mixes"
-        " tokens depends on the order of those before the last: only the mask reveals order."
+        " tokens depends on the order of the tokens before the last: only the mask reveals order."
     )
     return answer(ILL, "only through the causal mask", why, found.measured, MASK_ALONE)
 
@@ -311,7 +313,7 @@ def _demand_more_than_a_scale(runs: _Runs) -> None:
         if float(_entries_at(moved, places, runs.axes).abs().max()) > size:
             return
     raise CannotTellError(
-        "it quantises what it computes, and other tokens change a token's output no more than by"
+        "it quantises what it computes, and other tokens change a token's output only through"
         " a scale that they share"
     )
 
@@ -379,6 +381,6 @@ def _demand(change: _Change, least: float, reason: str) -> None:
         raise CannotTellError(reason)
     if change.clear <= least:
         raise CannotTellError(
-            f"other tokens change an output by {change.size:.1g}, and its rounding, which makes"
-            f" {change.noise:.1g}, hides what their order does"
+            f"other tokens change an output by {change.size:.1g}, and its rounding, which accounts"
+            f" for {change.noise:.1g}, hides the effect of their order"
         )

@@ -37,7 +37,9 @@ def sequence_rows(tokens: Tensor, output: Any) -> Tensor:
     """
     result = first_floats(output)
     if result is None:
-        raise CannotTellError("its output holds no tensor of floating numbers for each sequence")
+        raise CannotTellError(
+            "its output holds no floating-point tensor with a row for each sequence"
+        )
     if result.is_meta:
         raise CannotTellError("it computes on the meta device, where tensors have no values")
     if len(result) == tokens.shape[0] * tokens.shape[1]:  # the tokens of all sequences in one axis

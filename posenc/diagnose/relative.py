@@ -52,7 +52,7 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
     (1, -1): (
         "query + key",
         "queries and keys are rotated in opposite ways",
-        "rotate both by one function; a sine has the wrong sign.",
+        "rotate both with the same function; a sine has the wrong sign.",
     ),
     (2, 1): ("2·query − key", "queries are rotated twice", "rotate queries once."),
     (1, 2): ("query − 2·key", "keys are rotated twice", "rotate keys once."),
@@ -60,27 +60,27 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
 TWICE = "queries and keys are rotated twice"
 DOUBLED = "queries and keys are rotated twice, or their positions doubled"
 HALVE = (
-    "rotate them once, in the layer or in what calls it; or, where a factor of positions is 2"
-    " though nothing asks for it, make it 1."
+    "rotate them once, in the layer or in what calls it; or, where positions are multiplied by 2"
+    " without reason, multiply them by 1."
 )
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
-COUNT = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
+COUNT = "with a cache, continue the positions after the tokens in it, as offset=cache.length does."
 # What may be wrong with a cache: the verdict, what was seen, and what helps.
 CACHED: dict[str, tuple[str, str, str]] = {
     LOST: (
         "the offset of cached tokens is lost",
-        "They stand at one position, and not where a single call has them.",
+        "They all have the same position, unlike in a single call.",
         COUNT,
     ),
     AHEAD: (
         "steps stand one position too far",
-        "At each position p they have what a single call has at p + 1.",
-        "the offset of a step is the number of tokens before it, without its own.",
+        "At each position p they have the scores or rows that a single call has at p + 1.",
+        "the offset of a step is the number of tokens before it, not counting its own.",
     ),
     EVICTED: (
         "positions restart where the cache drops keys",
         "With a window of {window} keys they have the scores of a single call until the cache drops"
-        " a key, and others after that.",
+        " a key, and different ones after that.",
         "count the tokens that were read, not the keys that the cache still holds.",
     ),
 }
@@ -88,7 +88,7 @@ FAR = "far keys are favoured"
 SHARD = "slopes repeat from head to head"
 OTHERS = "its slopes are those of other heads"
 OWN_HEADS = (
-    "give each rank the slopes of its own heads, of all that there are:"
+    "give each rank the slopes of its own heads, cut from the slopes of all heads:"
     " alibi_slopes(heads)[rank * local : (rank + 1) * local]."
 )
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
@@ -304,14 +304,16 @@ def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
     where = {meeting.where for meeting in meetings(trial, trial.length)}
     if where and not where & {BIAS, PLACES["mul"]}:
         why = (
-            f"They enter {' and '.join(sorted(where))}. Such scores may depend on either position,"
-            " and promise nothing about their difference."
+            f"They enter {' and '.join(sorted(where))}. Scores of such tokens may depend on either"
+            " position, and promise nothing about their difference."
         )
         return answer(ABSENT, "its positions are absolute", why)
     if run.rows is None:
-        raise CannotTellError("no scores are seen: it has no attention, or one that hides them")
+        raise CannotTellError(
+            "no scores are seen: it has no attention, or its attention hides them"
+        )
     raise CannotTellError(
-        "its tokens differ from place to place before there are scores, so that those at one"
+        "its tokens differ from place to place before there are scores, so that scores at one"
         " distance may differ for that reason"
     )
 
@@ -320,15 +322,15 @@ def _demand_all(run: ScoreRun, offset: str) -> None:
     """Raise if what was found is not all that there is."""
     if run.rows is not None:
         raise CannotTellError(
-            "one token repeated differs from place to place after the first scores, and those"
-            " after that cannot be compared"
+            "one token repeated differs from place to place after the first scores, and later"
+            " scores cannot be compared"
         )
     if run.hidden:
         raise CannotTellError("a part of its attention hides its scores")
     if offset == OTHER:
         raise CannotTellError(
-            "tokens that are read one by one with a cache have other scores than in one call,"
-            " though not those of one position"
+            "tokens that are read one by one with a cache have different scores from those in one"
+            " call, though not those of one position"
         )
 
 
@@ -389,13 +391,13 @@ def _judge_heads(
             and not ((query, key) == (1, 0) and _may_be_scaled(heads.scores.values[~relative]))
         ):
             why = (
-                f"Of one token repeated, scores at one distance differ by {apart:.0%} of how much"
-                f" all scores of a head do. They depend on {depends} alone."
+                f"For one token repeated, scores at one distance differ by {apart:.0%} of the range"
+                f" of all scores of a head. They depend on {depends} alone."
             )
             return answer(ILL, verdict, why, numbers, helps)
     raise CannotTellError(
-        f"scores at one distance differ by {apart:.1%} of how much all scores of a head do, but not"
-        " as by any mistake that is known here"
+        f"scores at one distance differ by {apart:.1%} of the range of all scores of a head, but"
+        " not as by any mistake that is known here"
     )
 
 
@@ -417,7 +419,7 @@ def _judge_rotations(
         return answer(ILL, TWICE, why, numbers, ONCE)
     held = _halved_frequencies(model, rotated)
     if held:
-        why = f"With every position they rotate by twice the frequencies in {held}."
+        why = f"Per position they rotate by twice the frequencies in {held}."
         return answer(ILL, DOUBLED, why, numbers, HALVE)
     why = (
         f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
@@ -490,8 +492,8 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float], part: Part | None) -
         steps = torch.split(torch.tensor([max(one) for one in slopes]), heads.layers)
         of = next(filter(None, map(_repeated_slopes, steps)), 0)
         if of:
-            why = f"{why} The slopes of {of} heads come again in others of their layer, as where"
-            why += " each rank counts its heads from 0."
+            why = f"{why} The slopes of {of} heads are repeated in other heads of their layer, as"
+            why += " where each rank counts its heads from 0."
             return answer(ILL, SHARD, why, numbers, OWN_HEADS)
         why += " They fall evenly with it: near keys are favoured."
         if part is None:

@@ -34,8 +34,8 @@ from posenc.diagnose.trial import Example
 from posenc.diagnose.unseen import QUESTION, unseen_positions
 
 HOW_TO_ASK = (
-    "Say how many tokens a sequence of its training had, trained= or --trained, and how many you"
-    " mean to feed it, length= or --length."
+    "Say how many tokens a training sequence had (trained= or --trained), and how many you"
+    " plan to feed the model (length= or --length)."
 )
 UNASKED = Diagnosis(QUESTION, ABSENT, "not asked", HOW_TO_ASK)
 

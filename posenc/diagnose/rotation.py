@@ -52,7 +52,7 @@ def find_rotated(trial: Trial, tokens: Tensor, places: Tensor | None = None) -> 
                 unclear |= varies(by_position(x, length))
     if unclear and not found:
         raise CannotTellError(
-            "positions are multiplied into what depends on tokens, but not seen to rotate it, as"
+            "positions are multiplied into what depends on tokens, but no rotation is seen, as"
             " where they are added to the tokens as well"
         )
     return found

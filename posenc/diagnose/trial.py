@@ -221,8 +221,8 @@ class Trial:
         flipped = self.run(tokens.flip(0)).flip(0) - output
         if float((flipped.abs() / noise).max()) > SURE:
             raise CannotTellError(
-                "a sequence gives another output when others in its batch are swapped: it does not"
-                " read (batch, length)"
+                "a sequence gives a different output when others in its batch are swapped: it does"
+                " not read (batch, length)"
             )
         return noise
 
@@ -300,7 +300,7 @@ class Trial:
             given = f"an input of {self.example.dtype} like the example, {shape}"
         return (
             f"its forward fails on {given}: {short(failed)}; an example of its input,"
-            " given along, may help"
+            " passed along with the model, may help"
         )
 
     def _check_axis(self) -> None:
@@ -316,7 +316,7 @@ class Trial:
                 return
         raise CannotTellError(
             f"it reads {size} along axis 1 of the example and no other size, so that axis 1 may"
-            f" not be the one that counts tokens: say axis=1, or axis=2, which is"
+            f" not be the axis of tokens: say axis=1, or axis=2, which is"
             f" {self.example.shape[2]} long"
         )
 
@@ -326,8 +326,8 @@ class Trial:
         first = real_tensors(output)  # copied now, since a second run may write into the output
         if differ(first, real_tensors(self.call(tokens)), SURE * self.epsilon()):
             raise CannotTellError(
-                "the same sequence gives another output when it is run again: it is random even in"
-                " evaluation mode, or keeps something from call to call"
+                "the same sequence gives a different output when it is run again: the model is"
+                " random even in evaluation mode, or keeps something from call to call"
             )
 
 
@@ -364,8 +364,8 @@ def _check_axes(example: Tensor | None) -> None:
     allowed = "(batch, length, width)" if example.is_floating_point() else "(batch, length)"
     if example.ndim > allowed.count(",") + 1:
         raise CannotTellError(
-            f"an example of {example.dtype} is {allowed}, and of one of shape"
-            f" {tuple(example.shape)} no axis is known to be the length"
+            f"an example of {example.dtype} must be {allowed}; in one of shape"
+            f" {tuple(example.shape)} it is not known which axis is the length"
         )
 
 

@@ -83,8 +83,8 @@ def unseen_positions(
         axis: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "it is no longer than in training"; "every angle was met in
-        training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet
+        A `Diagnosis`. Verdicts: "the sequence is not longer than in training"; "every angle was met
+        in training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet
         angles that they were never trained on", ill; "all rows were met in training", or "all
         biases"; "… of … positions have rows that were never trained", or "… of … distances have
         biases …", ill; "its biases fall evenly with the distance and need no training"; "its biases
@@ -125,10 +125,8 @@ class _Lengths(NamedTuple):
 
 def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
     if asked.length <= asked.trained:
-        why = (
-            f"{tokens_in_words(asked.length)} are no more than the {asked.trained} of its training."
-        )
-        return answer(HEALTHY, "it is no longer than in training", why, asked._asdict())
+        why = f"{tokens_in_words(asked.length)} are no more than the {asked.trained} in training."
+        return answer(HEALTHY, "the sequence is not longer than in training", why, asked._asdict())
     trial.demand_three_tokens()
     short = rates(trial, trial.length)
     if short:
@@ -147,11 +145,13 @@ SLOWED = (
     "divide the frequencies of the pairs that complete no turn by {factor:g}. Without training, use"
     ' yarn_frequencies({d}, {factor:g}, {trained}, base={base:.10g}, ramp="pairs"), and multiply'
     " queries and keys by yarn_temperature({factor:g}) = {temperature:.4g};"
-    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler, and helps less by large"
+    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler, but helps less with large"
     " factors. With some training, use interpolated_frequencies({d}, {factor:g},"
     " base={base:.10g}). Then ask again, with base={base:.10g}."
 )
-DIVIDED = "divide positions by {factor:g}, and train a little, or train on {length} tokens."
+DIVIDED = (
+    "divide positions by {factor:g}, and train a little, or train on sequences of {length} tokens."
+)
 WITHOUT_BASE = "divide the frequencies of these pairs by {factor:g}, and train a little."
 
 
@@ -189,7 +189,7 @@ def _waves(trial: Trial) -> list[Tensor]:
 def _pairs_as_trained(short: list[Tensor], long: list[Tensor], base: float | None) -> list[_Pairs]:
     """Return sets of pairs, given their frequencies in a short and in a long sequence."""
     if [x.shape for x in short] != [x.shape for x in long]:
-        raise CannotTellError("other pairs rotate in a long sequence than in a short one")
+        raise CannotTellError("a long sequence and a short one rotate different pairs")
     return [_pairs(x.numpy(), y.numpy(), base) for x, y in zip(short, long, strict=True)]
 
 
@@ -249,7 +249,9 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     if not len(unseen):
         may_be_slow = pairs.assumed and bool(never_round(pairs.now, trained).any())
         condition = ", if its frequencies were slowed afterwards" if may_be_slow else ""
-        why += f" In {length} tokens none goes beyond its angles of training." if slow.any() else ""
+        why += (
+            f" In {length} tokens no pair goes beyond its angles in training." if slow.any() else ""
+        )
         return answer(HEALTHY, f"every angle was met in training{condition}", why, numbers)
     reach = ", ".join(
         f"pair {i} reaches {(length - 1) * pairs.now[i]:.3g} rad (in training it stayed below"
@@ -284,7 +286,7 @@ def _has_base(pairs: _Pairs) -> bool:
 def _frequencies(pairs: _Pairs) -> str:
     """Return in a sentence which frequencies these are."""
     if pairs.base is None:
-        return "Its frequencies fit no base, and are taken for those of training."
+        return "Its frequencies fit no base, and are taken to be those of training."
     plain = frequencies(2 * len(pairs.now), base=pairs.base)
     factor = _nearest_fraction(float(plain[-1] / pairs.now[-1]))
     slower = "" if factor == 1 else f", the slowest divided by {factor:.4g}"
@@ -318,12 +320,13 @@ TABLE = (
 LONGER_SEQUENCES = "train on longer sequences, or use biases that are not trained, such as ALiBi's."
 LINEAR = (
     "With every token of distance a bias falls by the same amount, beyond the trained length as"
-    " before. ALiBi's, which do, kept their perplexity where it was measured."
+    " before. ALiBi's biases do so, and models with them kept their perplexity where it was"
+    " measured."
 )
 RISING = "With every token of distance a bias rises: the farther the key, the larger its score."
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 NOTHING = (
-    "Nothing that depends on positions alone meets the tokens, so nothing of it is new. How well"
+    "Nothing that depends on positions alone meets the tokens, so there is nothing new. How well"
     " longer sequences are read is another question."
 )
 
@@ -344,7 +347,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
     kind, places = ("biases", "distances") if where == BIAS else ("rows", "positions")
     numbers = {"trained": asked.trained, "length": length, "unseen": unseen}
     if not unseen:
-        why = f"Those of {length} {places} are all among the first {asked.trained}, {where}."
+        why = f"The {kind} of {length} {places} all occur among the first {asked.trained}, {where}."
         return answer(HEALTHY, f"all {kind} were met in training", why, numbers)
     if mingled:
         raise CannotTellError("positions are mingled with tokens in its scores, and may be new")

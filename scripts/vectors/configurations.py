@@ -277,7 +277,7 @@ OF_FREQUENCIES = (
     "ends rounded inwards",
     "blend not clipped",
     "slow pairs kept",
-    "stretch without its power",
+    "base times factor",
     "temperature by the extended length",
     "frequencies reversed",
     "frequencies rounded to bfloat16",

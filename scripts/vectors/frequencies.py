@@ -432,6 +432,13 @@ def _reversed_divisors(g: Inputs) -> Inputs:
     return {key: g[key][::-1] for key in ("short", "long")}
 
 
+def _without_exponent(g: Inputs) -> Inputs:
+    factor = exact(g["factor"])
+    if g["rule"] == "dynamic":
+        factor = stretch(g, max(g["length"], g["trained_length"]))
+    return answer(of_base(g, g["base"] * factor))
+
+
 def _other_exponent(g: Inputs) -> Inputs:
     power = exact(g["d"]) / (g["d"] - 1)
     return answer(of_base(g, g["base"] * exact(g["factor"]) ** power))
@@ -535,11 +542,8 @@ BUGS: dict[str, tuple[str, Answer]] = {
         ),
     ),
     "base times factor": (
-        "The new base is base · factor, without the exponent d/(d−2).",
-        bug_of_rules(
-            ("linear", "ntk"),
-            lambda g: answer(omegas(g["d"], g["base"] * exact(g["factor"]))),
-        ),
+        "The new base is base · factor, without the exponent d/(d−2); so for dynamic's factor.",
+        bug_of_rules(("linear", "ntk", "dynamic"), _without_exponent),
     ),
     "exponent upside down": (
         "The new base is base · factor^((d−2)/d).",
@@ -795,15 +799,6 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "pairs counted in dimensions": (
         "As many pairs rotate as dimensions should.",
         bug_of_rules("proportional", lambda g: proportional(g | {"rotary_d": 2 * g["rotary_d"]})),
-    ),
-    "stretch without its power": (
-        "The base is multiplied by the stretch, without the exponent d/(d−2).",
-        bug_of_rules(
-            "dynamic",
-            lambda g: answer(
-                of_base(g, g["base"] * stretch(g, exact(max(g["length"], g["trained_length"]))))
-            ),
-        ),
     ),
     "blend by wavelengths": (
         "The blend is linear in the wavelength instead of the turns.",

@@ -156,10 +156,6 @@ POWERS: dict[str, tuple[str, Callable[[int, int], Number]]] = {
         lambda i, d: exact(-i) / max(d // 2 - 1, 1),
     ),
     "exponent from one": ("Pairs are counted from 1.", lambda i, d: exact(-2 * (i + 1)) / d),
-    "odd exponents": (
-        "The exponent is (2i + 1)/d instead of 2i/d.",
-        lambda i, d: exact(-2 * i - 1) / d,
-    ),
     "wavelengths": (
         "The sign of the exponent is wrong: base^(+2i/d), the wavelength divided by 2π.",
         lambda i, d: exact(2 * i) / d,

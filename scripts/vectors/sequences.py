@@ -34,7 +34,7 @@ class Machine:
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
-        return 10000 if self.fault == "base ignored" else settings["base"]
+        return settings["base"]
 
     def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
@@ -222,7 +222,6 @@ DESCRIBED = {
     "scaled base scaled again": "The base of the call before is scaled, not that of the model.",
     "chunks overlap": "A call of several tokens counts as one token less.",
     "restart at one": "A new sequence begins at position 1.",
-    "base ignored": "The base is 10000, whatever was given.",
     "keys shifted with base 10000": "Keys that move are rotated with base 10000.",
     "grown rows from zero": "Rows that are added to a table begin at position 0 again.",
     "positions rounded by the cast": (

@@ -214,10 +214,6 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The exponent is twice as large: 4i/d instead of 2i/d.",
         lambda inputs: table(inputs, frequencies=[w * w for w in powers(inputs)]),
     ),
-    "wavelengths": (
-        "The sign of the exponent is wrong, so that later pairs are faster.",
-        lambda inputs: table(inputs, frequencies=[1 / w for w in powers(inputs)]),
-    ),
     "row of 0 empty": (
         "The row of position 0 is 0, as that of padding.",
         lambda inputs: [

@@ -203,7 +203,7 @@ def test_a_row_of_padding_that_tokens_read_is_told() -> None:
     """Sequences counted from 0 read rows that belong to other positions, one of them to none."""
     for first, place in ((0, 1), (1, 0)):
         found = nn.colliding_positions(Padded(first))
-        assert (found.verdict, found.status) == ("a token reads the row of padding", ILL)
+        assert (found.verdict, found.status) == ("a token reads the padding row", ILL)
         assert f"Token {place} reads row 1 of table.weight, which its padding_idx" in found.why
         assert "count positions from 2" in found.remedy
         assert found.measured["padding"] == 1

@@ -224,7 +224,8 @@ def test_trained_weights_tell_their_layout_whatever_the_code_applies(
     assert "weights agree" in agreed.why
     mixed = nn.rope_layout(with_layout(model, other))
     assert mixed.ill
-    assert mixed.verdict == f"the code rotates {other}, the weights were trained with {layout}"
+    said = f"the code uses the layout {other}, the weights were trained with {layout}"
+    assert mixed.verdict == said
 
 
 def test_similar_rows_tell_a_layout_only_if_one_pairing_explains_them() -> None:

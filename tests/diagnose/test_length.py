@@ -115,7 +115,7 @@ def test_length_that_must_be_a_multiple_is_not_a_table() -> None:
     ids = torch.arange(16)[None]
     found = nn.longest_input(Composed(Reader(Table(64, 16)), by_eights), ids, length=50)
     assert found.status == UNDETERMINED
-    assert "not any length, whatever its tables" in found.why
+    assert "so not every length, whatever its tables" in found.why
 
 
 def test_running_out_of_memory_is_not_a_short_table() -> None:

@@ -41,8 +41,8 @@ def test_output_is_found_behind_a_loss_and_in_any_container(output: Callable[...
 @pytest.mark.parametrize(
     ("output", "why"),
     [
-        (lambda ids: ids, "no tensor of floating numbers"),
-        (lambda ids: {"loss": ids.sum() * 1.0}, "no tensor of floating numbers"),
+        (lambda ids: ids, "no floating-point tensor"),
+        (lambda ids: {"loss": ids.sum() * 1.0}, "no floating-point tensor"),
         (lambda ids: ids / 0.0, "not all finite"),
         (lambda ids: ids + torch.rand(ids.shape), "random even in evaluation mode"),
         (lambda ids: (ids * 1.0).cumsum(dim=0), "does not read (batch, length)"),

@@ -290,7 +290,7 @@ def test_slopes_that_each_rank_counts_from_0_are_told(ranks: int) -> None:
         assert (found.status, found.measured["near"]) == (HEALTHY, 16), str(found)
     else:
         assert (found.verdict, found.status) == ("slopes repeat from head to head", ILL)
-        assert "The slopes of 4 heads come again in others of their layer" in found.why
+        assert "The slopes of 4 heads are repeated in other heads of their layer" in found.why
         assert "alibi_slopes(heads)[rank * local" in found.remedy
 
 
@@ -442,7 +442,7 @@ def test_steps_that_stand_one_position_too_far_are_told(form: dict[str, Any]) ->
 
     found = nn.relative_scores(Decoder(counts=one_later, **form))
     assert (found.verdict, found.status) == ("steps stand one position too far", ILL)
-    assert "what a single call has at p + 1" in found.why
+    assert "a single call has at p + 1" in found.why
     assert "without its own" in found.remedy
 
 
@@ -452,7 +452,7 @@ def test_positions_that_are_wrong_in_another_way_with_a_cache_are_undetermined()
 
     found = nn.relative_scores(Decoder(counts=two_later))
     assert found.status == UNDETERMINED
-    assert "read one by one with a cache have other scores" in found.why
+    assert "read one by one with a cache have different scores" in found.why
 
 
 def test_rows_that_are_those_of_no_position_with_a_cache_show_nothing() -> None:
@@ -623,7 +623,7 @@ CANNOT: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: Decoder(scales=(nan_from_six, None)),
         "some of its scores are not finite",
     ),
-    "scaled": (lambda: Decoder(scales=(logarithm, logarithm)), "not seen to rotate it"),
+    "scaled": (lambda: Decoder(scales=(logarithm, logarithm)), "no rotation is seen"),
     "rotated and added": (lambda: Decoder(rows=True), "before there are scores"),
     "hidden": (lambda: TorchEncoder(positions=False), "or one that hides them"),
     "no attention": (lambda: torch.nn.Embedding(VOCAB, 8), "it has no attention"),

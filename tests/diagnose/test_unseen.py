@@ -111,7 +111,7 @@ def test_the_answer_names_the_angles_and_what_to_set() -> None:
         "divide the frequencies of the pairs that complete no turn by 2. Without training, use"
         ' yarn_frequencies(16, 2, 64, base=10000, ramp="pairs"), and multiply queries and keys by'
         f" yarn_temperature(2) = {0.1 * math.log(2) + 1:.4g}; ntk_frequencies(16, 2, base=10000) is"
-        " simpler, and helps less by large factors. With some training, use"
+        " simpler, but helps less with large factors. With some training, use"
         " interpolated_frequencies(16, 2, base=10000). Then ask again, with base=10000."
     )
 
@@ -132,7 +132,10 @@ def test_if_all_pairs_complete_a_turn_every_angle_was_met() -> None:
 def test_a_text_no_longer_than_training_brings_nothing_new() -> None:
     for length in (1, TRAINED - 1, TRAINED):
         found = unseen(rotating(), length=length)
-        assert (found.status, found.verdict) == (HEALTHY, "it is no longer than in training")
+        assert (found.status, found.verdict) == (
+            HEALTHY,
+            "the sequence is not longer than in training",
+        )
     assert unseen(rotating(), length=TRAINED + 1).ill
     short = unseen(rotating(), trained=5, length=6)
     assert short.measured["unseen"] == PAIRS  # none completes a turn in 5 tokens
@@ -340,7 +343,11 @@ class WithBias(torch.nn.Module):
         (RelativeKeys(lambda d: d + 600), UNDETERMINED, "mingled with tokens"),
         (gpt("none"), ABSENT, "no positions reach the model"),
         (gpt("learned"), UNDETERMINED, "no sequence of more than 64 tokens could be compared"),
-        (dynamic(rotary_d=8), UNDETERMINED, "other pairs rotate in a long sequence"),
+        (
+            dynamic(rotary_d=8),
+            UNDETERMINED,
+            "a long sequence and a short one rotate different pairs",
+        ),
         (counting(lambda places: places % 40), UNDETERMINED, NOT_PROPORTIONAL),
         (counting(lambda places: places // 3), UNDETERMINED, NOT_PROPORTIONAL),
         (counting(torch.square), UNDETERMINED, NOT_PROPORTIONAL),

@@ -312,7 +312,7 @@ class Grown(OBJECT):  # type: ignore[misc]
     """An object whose table gets new rows that begin at position 0 again."""
 
     def rotate(self, x: Any, positions: Any) -> Any:
-        rows = vars(self).setdefault("rows", [])
+        rows: list[int] = self.__dict__.setdefault("rows", [])
         rows += range(max(positions) + 1 - len(rows))
         return super().rotate(x, [rows[p] for p in positions])
 
