@@ -103,7 +103,7 @@ def test_argument_as_long_as_the_example_is_not_a_table(texts: int | None) -> No
     report = nn.diagnose(WithPositions(), example, length=40)
     assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 3, UNDETERMINED, ABSENT, ABSENT]
     assert "positions, mask has 10 columns" in report.diagnoses[3].why
-    assert "give an example of 40" in report.diagnoses[3].why
+    assert "give an example of length 40" in report.diagnoses[3].why
     assert nn.longest_input(WithPositions(), example, length=10).verdict == "it reads 10 tokens"
     assert nn.longest_input(WithPositions(), example, length=4).status == UNDETERMINED
 

@@ -625,7 +625,7 @@ CANNOT: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "scaled": (lambda: Decoder(scales=(logarithm, logarithm)), "no rotation is seen"),
     "rotated and added": (lambda: Decoder(rows=True), "before there are scores"),
-    "hidden": (lambda: TorchEncoder(positions=False), "or one that hides them"),
+    "hidden": (lambda: TorchEncoder(positions=False), "or its attention hides them"),
     "no attention": (lambda: torch.nn.Embedding(VOCAB, 8), "it has no attention"),
     "one by one": (lambda: StepByStep(lost=True, added=False), "it has no attention"),
     "hardly": (

@@ -40,7 +40,7 @@ def test_a_report_says_that_the_trained_length_was_not_asked_about() -> None:
     assert [one.question for one in report.unasked] == ["Were all positions met in training?"]
     text = str(report)
     assert "[  - ] Were all positions met in training?\n       Not asked. Say how many" in text
-    assert "trained= or --trained, and how many" in " ".join(text.split())
+    assert "trained= or --trained), and how many" in " ".join(text.split())
     assert text.endswith("\n\n0 ill, 0 undetermined, of 6 questions.")
 
 

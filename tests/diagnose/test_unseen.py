@@ -305,7 +305,10 @@ def test_sinusoids_that_are_added_meet_new_angles() -> None:
         found = unseen(model)
         assert (found.measured["pairs"], found.measured["unseen"]) == (PAIRS, NEVER_ROUND)
         assert (found.status, found.measured["base"]) == (ILL, 10000)
-        assert found.remedy == "divide positions by 2, and train a little, or train on 128 tokens."
+        assert (
+            found.remedy
+            == "divide positions by 2, and train a little, or train on sequences of 128 tokens."
+        )
 
 
 def test_a_table_that_is_longer_than_training_has_rows_that_were_never_trained() -> None:
