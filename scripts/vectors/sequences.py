@@ -34,7 +34,7 @@ class Machine:
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
-        return settings["base"]
+        return 10000 if self.fault == "the first base of all cases" else settings["base"]
 
     def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
@@ -219,6 +219,9 @@ DESCRIBED = {
     "keys shifted one too far": "Keys that move do so by one position too many.",
     "shift begun one key too late": "The first of the keys that move stays.",
     "the length of the call before": "Frequencies are those of the length of the call before.",
+    "the first base of all cases": (
+        "Tables are kept by width alone from case to case, or the base is not read: it is 10000."
+    ),
     "scaled base scaled again": "The base of the call before is scaled, not that of the model.",
     "chunks overlap": "A call of several tokens counts as one token less.",
     "restart at one": "A new sequence begins at position 1.",
