@@ -90,7 +90,7 @@ def outdated(library: Library) -> str:
 
 
 def reports(library: Library) -> Iterable[str]:
-    """Yield the text of a report of each fault of a library that has no thread of its own upstream."""
+    """Yield the text of a report of each fault of a library that has no thread of its own."""
     found = result(library)
     versions = ", ".join(f"{name} {one}" for name, one in found["versions"].items())
     for one in library.differences:

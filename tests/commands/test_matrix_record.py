@@ -286,6 +286,7 @@ def test_what_is_out_of_date_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {suite: own[suite][0] for suite in LIBRARIES[SPECIMEN[0]].asked}
     monkeypatch.setattr(matrix, "newest_version", lambda package: "999.0")
     library = with_digests(monkeypatch, vectors=asked)
+    monkeypatch.setattr(matrix, "result", record.result)
     line = matrix.outdated(library)
     assert line.startswith(f"{library.name}: asked with the cases of 0.1.0, ")
     assert line.endswith(" was asked, and 999.0 is there")
