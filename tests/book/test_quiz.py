@@ -354,7 +354,7 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> Tr
     by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), self_attention(equal + ROWS)
     return {
         "Absolute ones belong to a token alone": relative_stays and absolute_moves,
-        "The name": not absolute_moves,
+        "Only the name": not absolute_moves,
         # "Always better" includes this: to score a shifted sequence alike, …
         "Absolute ones are always better": is_close(added(0), added(10)),
         # … and this: to tell the positions of equal words apart.
@@ -446,7 +446,7 @@ def test_question_12_a_shuffle_tells_whether_positions_arrive() -> Truth:
     none = np.zeros((3, 16))
     return {
         "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
-        "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
+        "Nothing: keep training": loss(none) > 0.9,  # does not fall without positions
         # Wrong rows would not make it worse; but neither do the right ones.
         "Take its positions out": loss(none) > 1.1 * loss(ROWS),
         "Put fixed random rows in their place": shuffled_along(random_rows),
