@@ -60,8 +60,8 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
 TWICE = "queries and keys are rotated twice"
 DOUBLED = "queries and keys are rotated twice, or their positions doubled"
 HALVE = (
-    "rotate them once, in the layer or in what calls it; or, where positions are multiplied by 2"
-    " without reason, multiply them by 1."
+    "rotate them once, in the layer or in what calls it; or, if positions are multiplied by 2 by"
+    " mistake, do not multiply them."
 )
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
 COUNT = "with a cache, continue the positions after the tokens in it, as offset=cache.length does."

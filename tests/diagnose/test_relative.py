@@ -250,7 +250,7 @@ def test_rotation_by_twice_the_frequencies_that_the_model_holds_is_told() -> Non
 
     found = nn.relative_scores(Reader(rotary=lambda: Rotation(2)))
     assert found.verdict == "queries and keys are rotated twice, or their positions doubled"
-    assert "make it 1." in found.remedy
+    assert "do not multiply them." in found.remedy
     assert "by twice the frequencies in layers.0.rotary.inv_freq." in found.why
     assert nn.relative_scores(Reader(rotary=lambda: Rotation(1))).status == HEALTHY
 
@@ -443,7 +443,7 @@ def test_steps_that_stand_one_position_too_far_are_told(form: dict[str, Any]) ->
     found = nn.relative_scores(Decoder(counts=one_later, **form))
     assert (found.verdict, found.status) == ("steps stand one position too far", ILL)
     assert "a single call has at p + 1" in found.why
-    assert "without its own" in found.remedy
+    assert "not counting its own" in found.remedy
 
 
 def test_positions_that_are_wrong_in_another_way_with_a_cache_are_undetermined() -> None:
