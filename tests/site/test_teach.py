@@ -281,7 +281,9 @@ def test_n_opens_the_notes_with_the_wrong_answer_to_expect(projected: Page) -> N
     notes = projected.locator("#board-1 .notes")
     expect(notes).to_be_hidden()
     press(projected, "n")
-    expect(notes.get_by_text("nothing in the comparison says which word comes first")).to_be_visible()
+    expect(
+        notes.get_by_text("nothing in the comparison says which word comes first")
+    ).to_be_visible()
     expect(notes.locator(".expected")).to_contain_text("none, because order is lost")
     press(projected, "2")
     expect(projected.locator("#board-2 .expected")).to_be_visible()
