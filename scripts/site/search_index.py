@@ -43,6 +43,7 @@ LEFT_OUT = ", ".join(
         ".models td:nth-child(n + 4):nth-child(-n + 9)",  # their numbers
     )
 )
+ANSWERS = "vectors/libraries/"  # pages whose tables, of what libraries answered, are left out
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 PROSE = ("p", "li", "dt", "dd", "figcaption", "summary", "legend", "label")
 CELLS = ("td", "th")
@@ -147,6 +148,7 @@ def searched_page(path: str, html: str, names: Mapping[str, list[str]]) -> Searc
     for section in found:
         section.names = names.get(f"{path}#{section.anchor}" if section.anchor else path, [])
         section.sentences = [*dict.fromkeys(section.sentences)]
+        section.cells = [] if path.startswith(ANSWERS) else section.cells
     return SearchedPage(path, found[0].heading, found, parts(found))
 
 

@@ -143,7 +143,7 @@ def test_a_sentence_that_a_slide_lacks_is_found(chapter: str, deck: str) -> None
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("Only a whole turn shows every point.", "A planted reason.", "board-4"),
+        ("Only a whole turn shows every direction.", "A planted reason.", "board-4"),
         ("None. Nothing is learned", "Planted. Nothing is learned", "board-8"),
         ("fast ones first", "planted ones first", "takeaways"),
     ],
