@@ -81,9 +81,9 @@ def row_of(library: Library) -> dict[str, str]:
 
 
 def asked_cases(library: Library) -> str:
-    """Return how many cases the suites had that a library was asked, of how many they have now."""
+    """Return how many cases a library was asked, of how many its suites have now if these are more."""
     then, now = record.case_counts(library)
-    return f"{then} of {now}"
+    return f"{now}" if then == now else f"{then} of {now}"
 
 
 def version(library: Library, found: dict[str, Any]) -> str:
