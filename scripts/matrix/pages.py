@@ -81,7 +81,7 @@ def row_of(library: Library) -> dict[str, str]:
 
 
 def asked_cases(library: Library) -> str:
-    """Return how many cases a library was asked, of how many its suites have now if these are more."""
+    """Return how many cases a library was asked, of how many there are now if these are more."""
     then, now = record.case_counts(library)
     return f"{now}" if then == now else f"{then} of {now}"
 
