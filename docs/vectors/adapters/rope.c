@@ -9,12 +9,13 @@
 
 enum { MOST = VECTORS_MOST };
 
-/* Rotate the first `part` dimensions of each of `count` vectors that are d wide. */
+/* Rotate `part` dimensions, from x on, of each of `count` vectors that are d wide. The members of a
+   pair are `apart`, or neighbours if that is 1. */
 static void rotate(double *x, int count, int d, int part, const double *positions,
-                   const double *omega, double base, int half) {
+                   const double *omega, double base, int apart) {
   for (int n = 0; n < count; n++)
     for (int i = 0; i < part / 2; i++) {
-      double *a = x + n * d + (half ? i : 2 * i), *b = half ? a + part / 2 : a + 1;
+      double *a = x + n * d + (apart > 1 ? i : 2 * i), *b = a + apart;
       double angle = positions[n] * (omega ? omega[i] : pow(base, -2.0 * i / part));
       double first = *a, second = *b;
       *a = first * cos(angle) - second * sin(angle);
@@ -36,19 +37,25 @@ static void rotation(const char *line) {
     vectors_refused(line, "the widths, the layout, the base or the positions");
     return;
   }
-  rotate(x, places, d, (int)part, positions, pairs ? omega : NULL, base, half);
+  int apart = half ? (vectors_is(line, "pairs", "head") ? d : (int)part) / 2 : 1;
+  int begin = vectors_is(line, "part", "last") ? d - (int)part : 0;
+  for (int n = 0; n < places && vectors_after(line, "inverse"); n++) positions[n] = -positions[n];
+  rotate(x + begin, places, d, (int)part, positions, pairs ? omega : NULL, base, apart);
   vectors_ok(line, x, axes, shape);
 }
 
 static void alibi(const char *line) {
   static double slopes[MOST];
   double heads = vectors_number(line, "heads", 0);
-  int below = 1, count = (int)heads;
+  int below = 1, count = (int)heads, ranks = (int)vectors_number(line, "ranks", 1);
   if (heads < 1 || heads != count || count > MOST) { vectors_refused(line, "heads"); return; }
   while (2 * below <= count) below *= 2;
   for (int h = 0; h < count; h++)
     slopes[h] = pow(2, h < below ? -8.0 * (h + 1) / below : -4.0 * (2 * (h - below) + 1) / below);
-  vectors_ok(line, slopes, 1, &count);
+  int rank = (int)vectors_number(line, "rank", 0);
+  if (count % ranks || rank < 0 || rank >= ranks) { vectors_refused(line, "rank"); return; }
+  count /= ranks;
+  vectors_ok(line, slopes + rank * count, 1, &count);
 }
 
 static void shaw(const char *line) {
