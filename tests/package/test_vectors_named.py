@@ -46,6 +46,7 @@ def outcomes_of(cases: tuple[Case, ...], bug: str) -> tuple[Outcome, ...]:
     )
 
 
+@pytest.mark.slow  # a minute or two where coverage is measured
 @pytest.mark.parametrize("suite", suites())
 def test_whoever_answers_like_a_bug_is_failed_and_told_its_name(suite: str) -> None:
     found = load(suite)

@@ -284,7 +284,7 @@ def test_n_opens_the_notes_with_the_wrong_answer_to_expect(projected: Page) -> N
     expect(
         notes.get_by_text("nothing in the comparison says which word comes first")
     ).to_be_visible()
-    expect(notes.locator(".expected")).to_contain_text("none, because order is lost")
+    expect(notes.locator(".expected")).to_contain_text("None of them, because order is lost")
     press(projected, "2")
     expect(projected.locator("#board-2 .expected")).to_be_visible()
     press(projected, "N")
