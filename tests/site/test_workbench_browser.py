@@ -77,7 +77,7 @@ def assert_says(page: Page, theirs: Answer) -> None:
     expect(page.locator(".says")).to_contain_text(f"Exit status {theirs.status}:")
     assert theirs.words is not None
     assert printout(page).text_content() == theirs.words
-    shown = page.locator(".findings section").evaluate_all(
+    shown = page.locator(".findings > :is(section, p)").evaluate_all(
         "all => all.map(one => one.innerText.replace(/\\s+/g, ' ')).join(' ')"
     )
     for line in re.split(r"\n(?!    )", theirs.words):  # a note goes on with an indent

@@ -351,7 +351,7 @@ class Workbench extends HTMLElement {
     printed.open = place.querySelector("details")?.open ?? false;
     if (more > 0 && !printed.open) printed.addEventListener("toggle", print, { once: true });
     else print();
-    place.replaceChildren(...all, printed);
+    place.replaceChildren(...all, paragraph(explain.REPORT), printed);
   }
 
   /** Write what to start the chosen program with. */
