@@ -297,6 +297,10 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "Everything that is not hidden is 0.",
         lambda g: bias(g, distance=lambda q, k: 0),
     ),
+    "distances in bfloat16": (
+        "Distances are rounded to bfloat16, which has no odd numbers above 256.",
+        lambda inputs: bias(inputs, distance=lambda q, k: -bfloat16(abs(k - q))),
+    ),
     "distance squared": (
         "The distance is squared.",
         lambda inputs: bias(inputs, distance=lambda q, k: -((k - q) ** 2)),
@@ -381,6 +385,9 @@ def alibi_bias_suite() -> Suite:
             suite.add("causal", causal, *flags, acceptable=[KEYS_ALONE])
             if heads < 8:
                 suite.add("symmetric", inputs | {"causal": False}, *flags)
+    for offset in (301, 1001, 4095):
+        inputs = {"heads": 4, "query_length": 2, "key_length": 2, "query_offset": offset}
+        suite.add("far", inputs | {"causal": False}, "offset", "far")
     plain = {"heads": 2, "query_length": 2, "key_length": 2, "causal": True}
     suite.refuse(plain | {"heads": 0}, "heads")
     suite.refuse(plain | {"query_length": -1}, "length")

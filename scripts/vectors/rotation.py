@@ -826,6 +826,10 @@ def _shifted_scores(change: Callable[[Number], Number]) -> Answer:
     )
 
 
+def _in_a_row(positions: list[int]) -> list[int]:
+    return list(range(positions[0], positions[0] + len(positions)))
+
+
 def _causal(inputs: Inputs) -> Any:
     places = inputs["key_positions"]
     return [
@@ -855,6 +859,14 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "rotated twice or positions doubled": (
         "Queries and keys are rotated twice, or every position is doubled.",
         _shifted_scores(lambda p: 2 * p),
+    ),
+    "queries in a row": (
+        "Of the positions of queries, the first alone is read; the others are taken to follow it.",
+        lambda inputs: scores(inputs, query_positions=_in_a_row(inputs["query_positions"])),
+    ),
+    "base of keys ignored": (
+        "The base is not handed on to the keys, which rotate with 10000.",
+        lambda inputs: scores(inputs, key_change={"base": 10000}),
     ),
     "query offset forgotten": (
         "The queries are counted from 0, though keys stand before them.",
@@ -971,6 +983,16 @@ def scores_suite() -> Suite:
                     "base": 10000,
                 }
                 suite.add("cached", inputs, "offset", "cache")
+        for start in (0, 300):
+            inputs = {
+                "query": vectors(2000 + start, 3, 8),
+                "key": vectors(2500 + start, 3, 8),
+                "query_positions": [start + p for p in (3, 7, 8)],
+                "key_positions": [start + p for p in (5, 0, 2)],
+                "layout": layout,
+                "base": 10000,
+            }
+            suite.add("apart", inputs, "relative")
         for start in (100_000, 1_000_000):
             seed += 1
             inputs = {
