@@ -240,10 +240,9 @@ def test_axe_finds_nothing_on_a_phone(unfolded: Visit) -> None:
 
 
 @every_look
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
-def test_dark_colours_have_enough_contrast(size: ViewportSize, unfolded: Visit) -> None:
-    """Of what axe-core checks, contrast alone depends on the colours."""
-    unfolded.resize(size)
+def test_dark_colours_have_enough_contrast(unfolded: Visit) -> None:
+    """Of what axe-core checks, contrast alone depends on the colours, which no width changes."""
+    unfolded.resize(LAPTOP)
     unfolded.switch_to("dark")
     unfolded.page.evaluate(LOAD_ALL)
     assert violations(unfolded.page, only="color-contrast") == []
