@@ -114,7 +114,7 @@ rest: assets
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  $(IN_VENV) -m scripts.setup.oldest || status=$$?; \
 	  $(IN_VENV) -m tests.mutations || status=$$?; \
-	  $(IN_VENV) -m tests.plant --sample 100 || status=$$?; \
+	  $(IN_VENV) -m tests.plant --sample 60 || status=$$?; \
 	  exit $$status
 
 quick_checks: setup

@@ -97,6 +97,7 @@ FAINT = """() => [...document.querySelectorAll("article :is(p, li, td, h1, h2, h
     .filter(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue > 120)"""
 WRONG_ON_PAPER = f"[({NOT_FOR_PAPER})(), ({FAINT})(), ({CUT_OFF})()]"
 PAPER = ViewportSize(width=718, height=1054)  # A4 within its margins
+CONTRAST = "color-contrast"  # a rule of axe-core
 TEXTS = ("chapters/", "beyond/")  # where formulas stand in sentences
 MATRIX = "vectors/who-computes-what/"
 SOME_SIZES = (DESK, TABLET, PHONE)
@@ -233,10 +234,11 @@ def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit)
 
 @every_look
 def test_axe_finds_nothing_on_a_phone(unfolded: Visit) -> None:
+    """Contrast takes most of the time, and colours are those of a desk, where it is checked."""
     unfolded.resize(PHONE)
     unfolded.switch_to("light")
     unfolded.page.evaluate(LOAD_ALL)
-    assert violations(unfolded.page) == []
+    assert violations(unfolded.page, but=CONTRAST) == []
 
 
 @every_look
@@ -245,7 +247,7 @@ def test_dark_colours_have_enough_contrast(unfolded: Visit) -> None:
     unfolded.resize(LAPTOP)
     unfolded.switch_to("dark")
     unfolded.page.evaluate(LOAD_ALL)
-    assert violations(unfolded.page, only="color-contrast") == []
+    assert violations(unfolded.page, only=CONTRAST) == []
 
 
 @pytest.mark.parametrize("path", slow_except(SPECIMENS[:-1], paths()), ids=page_id)

@@ -192,16 +192,18 @@ def requested(page: Page) -> list[str]:
     return urls
 
 
-def violations(page: Page, *, only: str | None = None) -> list[str]:
+def violations(page: Page, *, only: str | None = None, but: str | None = None) -> list[str]:
     """Return what axe-core finds in the whole page: the rule, and each place where it is broken.
 
     Args:
         only: Run this one rule, not all.
+        but: Run all rules but this one.
     """
     page.evaluate(SETTLE)
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe_core())
     options = AXE_OPTIONS | ({"runOnly": [only]} if only else {})
+    options |= {"rules": {but: {"enabled": False}}} if but else {}
     found: list[str] = page.evaluate(RUN_AXE, options)
     return found
 
