@@ -42,7 +42,7 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
 
 
 def check_entries(count: int, **given: int) -> None:
-    """Raise `ValueError` if arguments ask for a result with more entries than 2**53."""
+    """Raise `ValueError` if arguments ask for a result with more entries than 2⁵³."""
     if count > LARGEST:
         names = " and ".join(given)
         got = " and ".join(map(str, given.values()))

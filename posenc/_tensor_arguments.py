@@ -105,7 +105,7 @@ def offset_or_positions(
 ) -> Tensor:
     """Return `positions` if given, otherwise offset … offset + length − 1; all below `max_len`.
 
-    Their angles at the `fastest` frequency must stay below 2**53, as in `posenc`.
+    Their angles at the `fastest` frequency must stay below 2⁵³, as in `posenc`.
     """
     first = as_integer("offset", offset, least=0)
     fastest = max(1.0, fastest)

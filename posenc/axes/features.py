@@ -52,7 +52,7 @@ def fourier_features(
     Raises:
         TypeError: `points` or `frequencies` holds anything but real numbers, or `first` is not a
             string.
-        ValueError: a shape does not fit, a number is not finite, or an angle reaches 2**53;
+        ValueError: a shape does not fit, a number is not finite, or an angle reaches 2⁵³;
             `first` is unknown.
 
     Source:
@@ -136,7 +136,7 @@ def nerf_encoding(
         TypeError: `points` holds anything but real numbers, `bands` is not an integer, `unit` not
             a number, or `grouped` not a string.
         ValueError: `points` has no axis of coordinates; a number is not finite, or an angle reaches
-            2**53; `bands` is below 1 or above 50; `unit` is not above 0 and below 2**53;
+            2⁵³; `bands` is below 1 or above 50; `unit` is not above 0 and below 2⁵³;
             `grouped` is unknown.
 
     Source:
@@ -190,7 +190,7 @@ def timestep_embedding(
     Raises:
         TypeError: `timesteps`, `shift` or `base` is not a real number, `d_model` not an integer,
             or `first` not a string.
-        ValueError: `timesteps` holds NaN or an infinity, or reaches 2**53; `d_model` is odd or
+        ValueError: `timesteps` holds NaN or an infinity, or reaches 2⁵³; `d_model` is odd or
             below 2; `shift` is below 0, not below half of the width, or so close to it that the
             exponents overflow; `first` is unknown;
             `base` is below 1e-300, above 1e300, or 1.

@@ -107,7 +107,7 @@ def mrope_positions(
         TypeError: a part is neither an integer nor three integers, an interval not a number, or
             `after` not a string.
         ValueError: a part has fewer than 0 tokens, or an empty side; an interval is negative or
-            not finite, or so long that a position reaches 2**53, or there is not one for each
+            not finite, or so long that a position reaches 2⁵³, or there is not one for each
             grid; `after` is unknown.
 
     Source:

@@ -46,7 +46,7 @@ def apply_rope_nd(
         TypeError: `x`, `positions` or `frequencies` holds anything but real numbers, or `layout`
             is not a string.
         ValueError: a number is not finite; the width of `x` is odd or 0; a shape does not fit; a
-            coordinate or an angle reaches 2**53; `layout` is unknown.
+            coordinate or an angle reaches 2⁵³; `layout` is unknown.
 
     Source:
         Heo et al. (2024), section 3.
@@ -171,7 +171,7 @@ def rotary_matrix(frequencies: ArrayLike, d: int) -> NDArray[np.float64]:
 
     Raises:
         TypeError: `frequencies` holds anything but real numbers, or `d` is not an integer.
-        ValueError: `frequencies` has another shape, a number that is not finite, or one of 2**53
+        ValueError: `frequencies` has another shape, a number that is not finite, or one of 2⁵³
             or more; `d` is odd or below 2.
 
     Source:
@@ -220,7 +220,7 @@ def _angles(
 
 
 def _check_angles(points: NDArray[np.float64], omega: NDArray[np.float64]) -> None:
-    """Raise unless every coordinate and every angle is below 2**53 in size."""
+    """Raise unless every coordinate and every angle is below 2⁵³ in size."""
     far = float(np.abs(points).max(initial=0.0))
     fastest = max(1.0, float(np.abs(omega).max()))
     if far * fastest * points.shape[-1] >= LARGEST:

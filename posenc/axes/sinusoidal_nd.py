@@ -78,7 +78,7 @@ def sinusoidal_encoding_nd(
         TypeError: `positions` holds anything but real numbers; `d_model` is not an integer,
             `order` not a string, `base` not a number, or `dtype` not one of the three.
         ValueError: `positions` has no axis of coordinates, holds NaN or an infinity, or reaches
-            2**53; `d_model` is not a multiple of twice the axes; `order` is unknown; `base` is
+            2⁵³; `d_model` is not a multiple of twice the axes; `order` is unknown; `base` is
             below 1e-300, above 1e300, or 1.
 
     Source:

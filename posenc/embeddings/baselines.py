@@ -28,7 +28,7 @@ def counting_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.fl
 
     Raises:
         TypeError: `positions` holds anything but real numbers, or `d_model` is not an integer.
-        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53;
+        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2⁵³;
             `d_model` is below 1.
 
     Source:
@@ -57,7 +57,7 @@ def no_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.float64]
 
     Raises:
         TypeError: `positions` holds anything but real numbers, or `d_model` is not an integer.
-        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53;
+        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2⁵³;
             `d_model` is below 1.
 
     Source:

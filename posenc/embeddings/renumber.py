@@ -239,7 +239,7 @@ def log_scale(positions: ArrayLike, trained_length: int) -> NDArray[np.float64]:
 
     Raises:
         TypeError: `positions` holds anything but real numbers, or `trained_length` is no integer.
-        ValueError: a position is negative, not finite or reaches 2**53; `trained_length` is below
+        ValueError: a position is negative, not finite or reaches 2⁵³; `trained_length` is below
             2.
 
     Source:

@@ -50,7 +50,7 @@ def sinusoidal_encoding(
     Raises:
         TypeError: `positions` holds booleans, strings or anything else that is not a real
             number; `d_model` is not an integer, `base` not a number, `dtype` not one of the three.
-        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53,
+        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2⁵³,
             beyond which float64 cannot represent every integer; `d_model` is odd or below 2;
             `base` is below 1e-300, above 1e300, or 1.
 
@@ -113,7 +113,7 @@ def sinusoidal_table(
     Raises:
         TypeError: `length` or `d_model` is not an integer, `offset` or `base` not one number,
             `dtype` not one of the two, or `out` not an array of it.
-        ValueError: `length` is negative, `d_model` odd or below 2; a position reaches 2**53, or
+        ValueError: `length` is negative, `d_model` odd or below 2; a position reaches 2⁵³, or
             `offset` is not finite; `base` is below 1e-300, above 1e300, or 1; `out` has the wrong
             shape, is read-only, or has rows that overlap or are not contiguous.
 
@@ -166,7 +166,7 @@ def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArr
 
     Raises:
         TypeError: `offset` or `base` is not one real number, or `d_model` is not an integer.
-        ValueError: `offset` is not finite or reaches 2**53; `d_model` is odd or below 2; `base`
+        ValueError: `offset` is not finite or reaches 2⁵³; `d_model` is odd or below 2; `base`
             is below 1e-300, above 1e300, or 1.
 
     Source:
@@ -209,7 +209,7 @@ def similarity(
     Raises:
         TypeError: `lag` holds anything but real numbers, `base` is not a number, or `d_model`
             is not an integer.
-        ValueError: `lag` holds NaN or an infinity, or reaches 2**53; `d_model` is odd or below
+        ValueError: `lag` holds NaN or an infinity, or reaches 2⁵³; `d_model` is odd or below
             2; `base` is below 1e-300, above 1e300, or 1.
 
     Source:

@@ -66,7 +66,7 @@ def graphormer_index(distances: ArrayLike, *, max_distance: int) -> NDArray[np.i
 
     Raises:
         TypeError: `distances` holds anything but integers, or `max_distance` is not an integer.
-        ValueError: a distance is below −1 or reaches 2**53; `max_distance` is below 0.
+        ValueError: a distance is below −1 or reaches 2⁵³; `max_distance` is below 0.
 
     Source:
         Ying et al. (2021), "Spatial Encoding". The paper gives pairs without a path a value of
@@ -97,7 +97,7 @@ def graphormer_bias(table: ArrayLike, distances: ArrayLike) -> NDArray[np.floati
     Raises:
         TypeError: `table` holds anything but real numbers, or `distances` anything but integers.
         ValueError: `table` has fewer than 2 rows, no head, or a number that is not finite;
-            `distances` is not of shape (query, key), or one is below −1 or reaches 2**53.
+            `distances` is not of shape (query, key), or one is below −1 or reaches 2⁵³.
 
     Source:
         Ying et al. (2021), "Spatial Encoding".
@@ -130,7 +130,7 @@ def centrality_rows(table: ArrayLike, degrees: ArrayLike) -> NDArray[np.floating
     Raises:
         TypeError: `table` holds anything but real numbers, or `degrees` anything but integers.
         ValueError: `table` is not of shape (rows, width) or has a number that is not finite; a
-            degree is below 0 or reaches 2**53.
+            degree is below 0 or reaches 2⁵³.
 
     Source:
         Ying et al. (2021), "Centrality Encoding", for edges without directions. With

@@ -70,7 +70,7 @@ class ALiBi(nn.Module):
 
         Raises:
             TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.
-            ValueError: `relative` has the wrong shape; in eager mode also: it reaches 2**53 in
+            ValueError: `relative` has the wrong shape; in eager mode also: it reaches 2⁵³ in
                 size.
 
         Examples:

@@ -112,7 +112,7 @@ class DisentangledBias(nn.Module):
         Raises:
             TypeError: `q` or `k` is not a floating tensor, or `relative` not an integer one.
             ValueError: a shape or a device does not fit; in eager mode also: `relative` reaches
-                2**53 in size.
+                2⁵³ in size.
 
         Examples:
             >>> import torch

@@ -72,7 +72,7 @@ class GraphormerBias(nn.Module):
         Raises:
             TypeError: `distances` is not an integer tensor.
             ValueError: `distances` has the wrong shape or is on another device; in eager mode also:
-                one is below −1 or reaches 2**53.
+                one is below −1 or reaches 2⁵³.
 
         Examples:
             >>> import torch
@@ -143,7 +143,7 @@ class CentralityEmbedding(nn.Module):
         Raises:
             TypeError: `degrees` is not an integer tensor.
             ValueError: `degrees` is on another device; in eager mode also: one is below 0 or
-                reaches 2**53.
+                reaches 2⁵³.
 
         Examples:
             >>> import torch

@@ -53,7 +53,7 @@ def relative_positions(
     Raises:
         TypeError: positions are neither an integer nor an integer tensor.
         ValueError: a count is negative, a tensor has the wrong shape, or the two differ in batch
-            or device. In eager mode also: a position reaches 2**53 in size.
+            or device. In eager mode also: a position reaches 2⁵³ in size.
 
     Source:
         The sign is that of Shaw et al. (2018), section 3.2, where j − i selects a_ij, and of T5's
@@ -350,7 +350,7 @@ class RelativePositionEmbedding(nn.Module):
         Raises:
             TypeError: `relative` is not an integer tensor.
             ValueError: `relative` has the wrong shape or is on another device; in eager mode also:
-                it reaches 2**53 in size.
+                it reaches 2⁵³ in size.
 
         Examples:
             >>> import torch
@@ -379,7 +379,7 @@ class RelativePositionEmbedding(nn.Module):
         Raises:
             TypeError: `q` is not a floating tensor or `relative` not an integer one.
             ValueError: a shape or a device does not fit; in eager mode also: `relative` reaches
-                2**53 in size.
+                2⁵³ in size.
 
         Source:
             Shaw et al. (2018), equation 4.

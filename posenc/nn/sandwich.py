@@ -66,7 +66,7 @@ class SandwichBias(nn.Module):
 
         Raises:
             TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.
-            ValueError: `relative` has the wrong shape; in eager mode also: it reaches 2**53 in
+            ValueError: `relative` has the wrong shape; in eager mode also: it reaches 2⁵³ in
                 size.
 
         Examples:

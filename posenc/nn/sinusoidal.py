@@ -97,7 +97,7 @@ class SinusoidalPositionalEncoding(nn.Module):
             ValueError: a shape or device does not fit; both `offset` and `positions` are given;
                 a position reaches `max_len`, is not finite, or reaches `2**53`, or `2**24` in
                 float32, beyond which not every integer is representable; or its angle reaches
-                2**53 at a frequency above 1.
+                2⁵³ at a frequency above 1.
 
         Examples:
             >>> import torch

@@ -84,7 +84,7 @@ class T5RelativeBias(nn.Module):
         Raises:
             TypeError: `relative` is not an integer tensor.
             ValueError: `relative` has the wrong shape or is on another device; in eager mode also:
-                it reaches 2**53 in size.
+                it reaches 2⁵³ in size.
 
         Examples:
             >>> import torch

@@ -38,7 +38,7 @@ def smallest_base(d: int, length: int) -> float:
 
     Args:
         d: width of one head; an even integer, 4 or more, since a single pair has no such base.
-        length: the longest lag, up to which the context is to be used; an integer from 1 to 2**22.
+        length: the longest lag, up to which the context is to be used; an integer from 1 to 2²².
             A million takes minutes.
 
     Returns:
@@ -47,7 +47,7 @@ def smallest_base(d: int, length: int) -> float:
 
     Raises:
         TypeError: `d` or `length` is not an integer.
-        ValueError: `d` is odd or below 4; `length` is below 1 or above 2**22.
+        ValueError: `d` is odd or below 4; `length` is below 1 or above 2²².
 
     Source:
         Men et al. (2024), section 4, theorem 1. Their lower bounds for heads of 128, from 4.3e3 for

@@ -81,7 +81,7 @@ def apply_rope(
             wider dtype than float64; `base` is not a number, `layout` not a string, or `rotary_d`
             not an integer.
         ValueError: a number is not finite; the width of `x` is odd or 0; `positions` does not
-            broadcast, or reaches 2**53; `layout` is unknown; `rotary_d` is odd, below 2 or above
+            broadcast, or reaches 2⁵³; `layout` is unknown; `rotary_d` is odd, below 2 or above
             d; `frequencies` has the wrong shape or a negative entry, or is given together with a
             base other than 10000; `base` is below 1e-300, above 1e300, or 1.
 
@@ -201,7 +201,7 @@ def rope_matrix(
     Raises:
         TypeError: `position` is not one real number, or `d` is not an integer; otherwise as
             `apply_rope`.
-        ValueError: `position` is not finite or reaches 2**53; `d` is odd or below 2; otherwise as
+        ValueError: `position` is not finite or reaches 2⁵³; `d` is odd or below 2; otherwise as
             `apply_rope`.
 
     Source:

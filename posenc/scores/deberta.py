@@ -27,7 +27,7 @@ def deberta_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArr
     max_distance − 1 positions behind and all that are further share the last row.
 
     Args:
-        relative: key − query, integers below 2**53 in size, of any shape.
+        relative: key − query, integers below 2⁵³ in size, of any shape.
         max_distance: k of the paper; an integer, 1 or more.
 
     Returns:
@@ -35,7 +35,7 @@ def deberta_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArr
 
     Raises:
         TypeError: `relative` holds anything but integers, or `max_distance` is not one.
-        ValueError: `relative` reaches 2**53 in size, or `max_distance` is below 1.
+        ValueError: `relative` reaches 2⁵³ in size, or `max_distance` is below 1.
 
     Source:
         He et al. (2021), section 3.1, equation 3, with i − j for query i and key j.
@@ -68,7 +68,7 @@ def deberta_buckets(
     that should be an integer puts distances into the wrong bucket.
 
     Args:
-        relative: key − query, integers below 2**53 in size, of any shape.
+        relative: key − query, integers below 2⁵³ in size, of any shape.
         buckets: how many on each side; an even integer, 4 or more.
         max_distance: where the last bucket begins; an integer, buckets // 2 + 2 or more.
 
@@ -77,7 +77,7 @@ def deberta_buckets(
 
     Raises:
         TypeError: an argument holds anything but integers.
-        ValueError: `relative` reaches 2**53 in size, `buckets` is odd or below 4, or
+        ValueError: `relative` reaches 2⁵³ in size, `buckets` is odd or below 4, or
             `max_distance` is too small.
 
     Source:
@@ -134,7 +134,7 @@ def disentangled_scores(
         TypeError: an argument holds anything but real numbers, or `relative` anything but
             integers; `released` is not True or False.
         ValueError: shapes do not fit together, a number is not finite, the number of rows is odd
-            or 0, or `relative` reaches 2**53 in size.
+            or 0, or `relative` reaches 2⁵³ in size.
 
     Source:
         He et al. (2021), section 3.1, equations 2 to 4, and the authors' code,

@@ -38,7 +38,7 @@ def kerple_log_bias(scale: ArrayLike, rate: ArrayLike, relative: ArrayLike) -> N
         TypeError: `scale` or `rate` holds anything but real numbers, or `relative` anything but
             integers.
         ValueError: `scale` or `rate` is not a vector, they differ in length, or an entry is not
-            above 0; `relative` does not have two dimensions or reaches 2**53 in size.
+            above 0; `relative` does not have two dimensions or reaches 2⁵³ in size.
 
     Source:
         Chi et al. (2022), section 4, the logarithmic variant; added there before the division by
@@ -76,7 +76,7 @@ def kerple_power_bias(
             but integers.
         ValueError: `scale` or `exponent` is not a vector, they differ in length, an entry is not
             above 0, or an exponent above 2; `relative` does not have two dimensions or reaches
-            2**53 in size.
+            2⁵³ in size.
 
     Source:
         Chi et al. (2022), section 4, the power variant; added there before the division by √d, and

@@ -26,7 +26,7 @@ def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[
     a long one.
 
     Args:
-        relative: key − query, integers below 2**53 in size, of any shape.
+        relative: key − query, integers below 2⁵³ in size, of any shape.
         max_distance: an integer, 0 or more; the paper's k.
 
     Returns:
@@ -35,7 +35,7 @@ def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[
 
     Raises:
         TypeError: `relative` holds anything but integers, or `max_distance` is not one.
-        ValueError: `relative` reaches 2**53 in size, or `max_distance` is negative.
+        ValueError: `relative` reaches 2⁵³ in size, or `max_distance` is negative.
 
     Source:
         Shaw et al. (2018), section 3.2: a_ij = w_{clip(j−i, k)}.

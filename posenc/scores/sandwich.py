@@ -40,7 +40,7 @@ def sandwich_bias(
         TypeError: `heads` or `width` is not an integer, `base` not a number, or `relative` holds
             anything but integers.
         ValueError: `heads` is below 1, `width` odd or below 2, or `base` not allowed; `relative`
-            does not have two dimensions or reaches 2**53 in size.
+            does not have two dimensions or reaches 2⁵³ in size.
 
     Source:
         Chi et al. (2023), the section on Sandwich. NVIDIA's NeMo divides by the same 8h/H.

@@ -32,7 +32,7 @@ def swin_index(window: int) -> NDArray[np.int64]:
 
     Raises:
         TypeError: `window` is not an integer.
-        ValueError: `window` is below 1, or the result has more than 2**53 entries.
+        ValueError: `window` is below 1, or the result has more than 2⁵³ entries.
 
     Source:
         Liu et al. (2021), section 3.2: "relative position along each axis lies in the range

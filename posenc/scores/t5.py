@@ -82,7 +82,7 @@ def t5_buckets(
     ahead share bucket 0 with the query's own position, since a causal mask hides them.
 
     Args:
-        relative: key − query, integers below 2**53 in size, of any shape.
+        relative: key − query, integers below 2⁵³ in size, of any shape.
         bidirectional: True for an encoder, False for a decoder.
         buckets: see `t5_bucket_starts`.
         max_distance: see `t5_bucket_starts`.
@@ -92,7 +92,7 @@ def t5_buckets(
 
     Raises:
         TypeError: `relative` holds anything but integers; otherwise as `t5_bucket_starts`.
-        ValueError: `relative` reaches 2**53 in size; otherwise as `t5_bucket_starts`.
+        ValueError: `relative` reaches 2⁵³ in size; otherwise as `t5_bucket_starts`.
 
     Source:
         Raffel et al. (2020), section 2.1, and `_relative_position_bucket` in the authors' code,
