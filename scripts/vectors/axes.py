@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
-from scripts.vectors.exact import Row, exact, largest, leaves, vectors
+from scripts.vectors.exact import Number, Row, exact, largest, leaves, vectors
 from scripts.vectors.rotation import head, omegas, rotated, wrong_powers
 
 Inputs = dict[str, Any]
@@ -51,7 +51,7 @@ def _whole_head(inputs: Inputs) -> Any:
     return found if inputs["layout"] == "half" else None
 
 
-def _add_axes(row: int, column: int, by: int = 0) -> Answer:
+def _add_axes(row: int, column: int, by: Number = 0) -> Answer:
     """Multiply each axis, and add to both."""
     return lambda inputs: plane(
         inputs, positions=[[p[0] * row + by, p[1] * column + by] for p in inputs["positions"]]
@@ -64,6 +64,10 @@ def _sums(inputs: Inputs) -> Any:
 
 PLANE: dict[str, tuple[str, Answer]] = {
     "axes added": ("Both axes rotate by row + column.", _sums),
+    "middles of patches": (
+        "Positions are those of the middles of patches, half a patch further on each axis.",
+        _add_axes(1, 1, exact(1) / 2),
+    ),
     "not rotated": ("Nothing is rotated.", _add_axes(0, 0)),
     "rotated twice or positions doubled": (
         "The rotation is applied twice, or every position is doubled.",
@@ -292,6 +296,10 @@ MROPE: dict[str, tuple[str, Answer]] = {
     "the first axis for all": ("All pairs are rotated by the first axis.", _axes((0, 0, 0))),
     "height and width exchanged": ("The last two axes are exchanged.", _axes((0, 2, 1))),
     "axes reversed": ("The axes come in reverse.", _axes((2, 1, 0))),
+    "sections reversed": (
+        "The last section comes first.",
+        lambda g: None if g["interleaved_sections"] else mrope(g, sections=g["sections"][::-1]),
+    ),
     "sections restart": ("Each section begins with the fastest frequency.", _restarting),
     **wrong_powers(
         lambda g, own: mrope(g, frequencies=own(head(g["x"]), g["base"])),

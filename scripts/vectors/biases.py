@@ -301,6 +301,12 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "Distances are rounded to bfloat16, which has no odd numbers above 256.",
         lambda inputs: bias(inputs, distance=lambda q, k: -bfloat16(abs(k - q))),
     ),
+    "distance as a fraction": (
+        "The distance is divided by the number of keys.",
+        lambda inputs: bias(
+            inputs, distance=lambda q, k: -abs(exact(k) - q) / max(inputs["key_length"], 1)
+        ),
+    ),
     "distance squared": (
         "The distance is squared.",
         lambda inputs: bias(inputs, distance=lambda q, k: -((k - q) ** 2)),

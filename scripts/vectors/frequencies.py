@@ -66,6 +66,14 @@ def dynamic(g: Inputs) -> Inputs:
     return larger_base(g, stretch(g, length))
 
 
+def _whole_stretch(g: Inputs) -> Inputs:
+    """Divide as integers."""
+    if g["length"] <= g["trained_length"]:
+        return default(g)
+    factor = exact(g["factor"])
+    return larger_base(g, mp.floor(factor * g["length"] / g["trained_length"]) - (factor - 1))
+
+
 def pair_of(g: Inputs, turns: Number) -> Number:
     """Return the pair that makes so many turns in training, as a real number."""
     ratio = exact(g["trained_length"]) / (2 * mp.pi * exact(turns))
@@ -570,6 +578,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
             "dynamic",
             lambda g: larger_base(g, max(exact(g["length"]) / g["trained_length"], exact(1))),
         ),
+    ),
+    "stretch rounded down": (
+        "factor · length is divided by the trained length as integers, without the remainder.",
+        bug_of_rules("dynamic", _whole_stretch),
     ),
     "factor times ratio": (
         "The base grows with factor · length/trained, without subtracting factor − 1.",

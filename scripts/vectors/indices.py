@@ -57,6 +57,10 @@ RECTANGLES: dict[str, tuple[str, Answer]] = {
         "The index is not shifted to begin at 0.",
         lambda g: _moved(g, (1 - g["height"]) * (2 * g["width"] - 1) + 1 - g["width"]),
     ),
+    "columns moved by the height": (
+        "Columns are moved by height − 1 instead of width − 1.",
+        lambda g: _moved(g, g["height"] - g["width"]),
+    ),
     "from one": ("The index begins at 1.", lambda g: _moved(g, 1)),
     "factor of the width": (
         "Rows of the table are numbered as far apart as the window is wide.",

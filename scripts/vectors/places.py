@@ -110,6 +110,15 @@ def _no_restart(inputs: Inputs) -> Any:
     return list(range(first, first + sum(inputs["lengths"]))) if "lengths" in inputs else None
 
 
+def _padded_starts(inputs: Inputs) -> Any:
+    """Subtract the start that each sequence would have if all were padded to the longest."""
+    if "lengths" not in inputs:
+        return None
+    first, longest = inputs.get("first_row", 0), max(inputs["lengths"], default=0)
+    owners = [n for n, length in enumerate(inputs["lengths"]) for _ in range(length)]
+    return [first + place - longest * owner for place, owner in enumerate(owners)]
+
+
 def _last_length(inputs: Inputs) -> Any:
     """Restart one token late."""
     if "lengths" not in inputs:
@@ -253,6 +262,10 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
     "counted over the batch": (
         "The tokens of a row are counted from those of the rows before it.",
         _over_batch,
+    ),
+    "starts as if padded": (
+        "Each packed sequence is taken to begin at a multiple of the longest length.",
+        _padded_starts,
     ),
     "starts one sequence late": (
         "The end of each packed sequence is subtracted instead of its start.",

@@ -187,6 +187,13 @@ def _positions(change: Callable[[Number], Number]) -> Answer:
     return lambda inputs: rotation(inputs, positions=map_nested(change, inputs["positions"]))
 
 
+def _reversed(positions: Any) -> Any:
+    """Return the positions of each sequence in reverse."""
+    if positions and isinstance(positions[0], list):
+        return [_reversed(row) for row in positions]
+    return positions[::-1]
+
+
 def _count_from_zero(inputs: Inputs) -> Any:
     """Count every sequence from 0, wherever it starts."""
 
@@ -513,6 +520,14 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "sines lost": (
         "Sines are 0, so that both members are multiplied by the cosine.",
         _turn(lambda a, b, cos, sin: (a * cos, b * cos)),
+    ),
+    "result rounded to float16": (
+        "The rotated vectors are rounded to float16.",
+        lambda inputs: map_nested(float16, rotation(inputs)),
+    ),
+    "positions reversed": (
+        "The first token has the last position.",
+        lambda inputs: rotation(inputs, positions=_reversed(inputs["positions"])),
     ),
     "result rounded to bfloat16": (
         "The rotated vectors are rounded to bfloat16.",

@@ -210,6 +210,18 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "Pairs are counted from 1.",
         lambda inputs: table(inputs, frequencies=_powers_from_one(inputs)),
     ),
+    "half of the shift": (
+        "The shift is taken from d_model instead of its half.",
+        lambda g: table(g, shift=exact(g["shift"]) / 2) if g["shift"] else None,
+    ),
+    "decimal logarithm": (
+        "The logarithm of the base is that to base 10, in a natural exponential.",
+        lambda g: table(g, base=mp.exp(mp.log10(exact(g["base"])))),
+    ),
+    "positions as fractions": (
+        "Positions are divided by the largest of them.",
+        lambda g: _positions(lambda p: exact(p) / max(largest(g["positions"]), 1))(g),
+    ),
     "exponent 4i over d": (
         "The exponent is twice as large: 4i/d instead of 2i/d.",
         lambda inputs: table(inputs, frequencies=[w * w for w in powers(inputs)]),
