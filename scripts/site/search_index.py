@@ -43,6 +43,7 @@ LEFT_OUT = ", ".join(
         ".models td:nth-child(n + 4):nth-child(-n + 9)",  # their numbers
     )
 )
+TEST = "test_"  # how a cell with evidence begins
 ANSWERS = "vectors/libraries/"  # pages whose tables, of what libraries answered, are left out
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 PROSE = ("p", "li", "dt", "dd", "figcaption", "summary", "legend", "label")
@@ -140,6 +141,8 @@ def searched_page(path: str, html: str, names: Mapping[str, list[str]]) -> Searc
     """
     tree, body = LexborHTMLParser(html), article(html)
     remove(body, LEFT_OUT)
+    for line_break in body.css("br"):
+        line_break.replace_with(" ")
     title = body.css_first("h1") or tree.css_first("title")
     found = [Section("", text(title) if title else path)]
     if description := tree.css_first("meta[name=description]"):
@@ -161,7 +164,7 @@ def _read(part: LexborNode, found: list[Section]) -> None:
         if tag in HEADINGS or (tag in ("dt", "td") and anchor):
             found.append(Section(anchor, text(child)))
         elif tag in CELLS:
-            found[-1].cells.append(text(child))
+            found[-1].cells += [cell for cell in [text(child)] if not cell.startswith(TEST)]
         elif "chapter-terms" in (child.attributes.get("class") or ""):
             # For whom the page is; what follows is how long it takes and what it needs.
             found[-1].sentences += [*sentences(text(child))][:1]

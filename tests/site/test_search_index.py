@@ -46,6 +46,7 @@ Checked by `test_every_row_has_the_same_length`
 | cell | beside |
 |---|---|
 | `rope_theta` | 10000 |
+| one<br>two | `test_every_row_has_the_same_length` |
 
 Word
 :   What it says.
@@ -100,7 +101,7 @@ def test_listings_evidence_notes_and_misprints_are_left_out_and_all_else_is_kept
 
 def test_cells_of_a_table_are_found_and_never_shown() -> None:
     more = read(SMALL)[-1]
-    assert more.cells == ["cell", "beside", "rope_theta", "10000"]
+    assert more.cells == ["cell", "beside", "rope_theta", "10000", "one two"]  # no evidence
     assert not any("rope_theta" in sentence for sentence in more.sentences)
 
 

@@ -41,6 +41,7 @@ PROPERTIES = {
     "alone": "A cached step, a padded row and a packed document give the result of the text alone.",
     "near": "With equal scores, the nearest key has the largest weight.",
     "axes": "Move along one axis: only what belongs to that axis changes.",
+    "split": "Heads that are split over devices give what a single device gives.",
 }
 
 
@@ -62,7 +63,7 @@ class Exhibit:
         dated: the first date in the thread.
         state: "merged", "closed" or "open", as the thread was read.
         fixed: the day of the commit that fixed it, where that was found.
-        said: numbers that the thread has, by name.
+        said: numbers that the thread has, or another that the plate links, by name.
         choice: inputs of the suite that the program is for, as in layout: half.
     """
 

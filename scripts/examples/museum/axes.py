@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import apply_rope, frequencies
+from posenc import apply_rope, frequencies, mrope_positions, resize_grid
 
 
 def exchanged_axes(x: Any, positions: Any, first: str, layout: str, base: float) -> Any:
@@ -48,6 +48,34 @@ def height_lost(
     time, height, width = np.array(positions)
     height = np.zeros_like(height)  # in an image the time should be 0
     return by_axis(x, [time, height, width], np.repeat([0, 1, 2], sections), layout, base)
+
+
+def frames_at_one_time(parts: Any, intervals: float = 1, after: str = "largest") -> Any:
+    """Return positions of which all frames of a video have a single time."""
+    places = mrope_positions(parts, intervals=intervals, after=after)
+    ends = np.cumsum([np.prod(part) for part in parts])
+    for part, end in zip(parts, ends, strict=True):
+        if np.ndim(part):
+            video = places[end - np.prod(part) : end]
+            video[:, 0] = int(video[0, 0] * intervals)  # should be start + frame * interval
+    return places
+
+
+def steps_by_count(parts: Any, intervals: float = 1, after: str = "largest") -> Any:
+    """Return positions whose last part, as steps with a cache, is counted by the tokens before."""
+    places = mrope_positions(parts, intervals=intervals, after=after)
+    steps = parts[-1]
+    if np.ndim(steps) == 0:
+        places[-steps:] = len(places) - steps  # the cache has more tokens than positions
+        places[-steps:] += np.arange(steps)[:, np.newaxis]
+    return places
+
+
+def corners_moved(grid: Any, sizes: Any, kernel: str, corners: bool, antialias: bool) -> Any:
+    """Return a table at another size, whose corners are not those of the table."""
+    rows = np.array(grid, float)
+    how: dict[str, Any] = {"kernel": kernel, "antialias": antialias}
+    return resize_grid(rows, sizes, corners=False, **how)  # ignores corners
 
 
 def by_axis(x: Any, positions: Any, axes: Any, layout: str, base: float) -> Any:

@@ -48,3 +48,10 @@ def query_at_zero(relative: Any, bidirectional: bool, buckets: int, max_distance
     return t5_buckets(
         keys - query, bidirectional=bidirectional, buckets=buckets, max_distance=max_distance
     )
+
+
+def first_shard(heads: int, rank: int = 0, ranks: int = 1) -> Any:
+    """Return the slopes of the heads of a device: those of the first device, whatever the rank."""
+    slopes = alibi_slopes(heads)
+    local = heads // ranks
+    return slopes[:local]  # should begin at rank * local

@@ -65,3 +65,23 @@ def never_restarts(lengths: Any) -> Any:
     documents = [np.ones(length, int) for length in lengths]
     row = np.concatenate(documents)
     return row.cumsum() - 1  # counts in the row, not in each document
+
+
+class KeysCounted:
+    """Rotary positions after a cache that keeps the last eight keys, and counts the keys."""
+
+    def __init__(self, d: int, base: float, layout: str) -> None:
+        self.omega, self.layout = frequencies(d, base=base), layout
+        self.offset = 0
+
+    def extend(self, x: Any) -> Any:
+        """Return vectors rotated that follow those before."""
+        places = self.offset + np.arange(len(x))
+        self.offset = min(self.offset + len(x), 8)  # counts the keys that are left
+        return apply_rope(x, places, frequencies=self.omega, layout=self.layout)
+
+
+def from_row_zero(lengths: Any, first_row: int = 0) -> Any:
+    """Return the rows of packed texts, counted from 0 in every table."""
+    texts = [np.arange(length) for length in lengths]
+    return np.concatenate(texts)  # should add first_row

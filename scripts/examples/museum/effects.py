@@ -18,10 +18,11 @@ from posenc import (
     apply_rope,
     dynamic_frequencies,
     frequencies,
+    resize_grid,
     sinusoidal_encoding,
     yarn_frequencies,
 )
-from scripts.examples.museum import axes, caches, layouts, scaling
+from scripts.examples.museum import axes, biases, caches, layouts, scaling
 
 Array = NDArray[np.floating]
 Program = Callable[..., Any]
@@ -92,6 +93,18 @@ def same_token(program: Program, distance: int, d: int = 128, rotary_d: int = 64
     places = [[distance], [0]]
     query, key = (program(x, place, rotary_d=rotary_d, **NEIGHBOURS)[0] for place in places)
     return float(query @ key)
+
+
+def layouts_correlation(length: int, d: int = 64, queries: int = 16) -> float:
+    """Return the correlation of scores in the right and in the other layout, of the last tokens
+    with all tokens before them.
+    """
+    x, places = vectors(length, d), np.arange(length)
+    right, wrong = (
+        program(x, places, **HALF) for program in (apply_rope, layouts.interleaved_everywhere)
+    )
+    scores = [(turned[-queries:] @ turned[:-queries].T).ravel() for turned in (right, wrong)]
+    return float(np.corrcoef(scores)[0, 1])
 
 
 # Precision: the programs of precision.py in numpy, so that the figures need no torch
@@ -218,6 +231,30 @@ def switch_angle(length: int, d: int = 96) -> float:
     return float((length - 1) * omega[-1])
 
 
+def beyond_training(program: Program | None) -> float:
+    """Return the largest angle of the slowest pair at four times the trained length, as a multiple
+    of the largest in training.
+    """
+    inputs: dict[str, Any] = {"factor": 4.0, "trained_length": 32768, "base": 1e6}
+    rule = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+    config = {"head_dim": 128, "rope_theta": 1e6, "max_position_embeddings": 40960}
+    scaled = (
+        yarn_frequencies(128, ramp="pairs", **inputs)
+        if program is None
+        else program(config | {"rope_scaling": rule})["frequencies"]
+    )
+    return float(4 * scaled[-1] / frequencies(128, base=1e6)[-1])
+
+
+def window_likeness(distance: float, program: Program | None = None) -> float:
+    """Return the likeness of equal tokens in a layer with a window, as Gemma 3 is configured."""
+    kinds = ["sliding_attention", "full_attention"]
+    config: dict[str, Any] = {"head_dim": 256, "rope_theta": 1e6, "rope_local_base_freq": 1e4}
+    config |= {"layer_types": kinds, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
+    omega = frequencies(256) if program is None else program(config)["layers"][0]["frequencies"]
+    return likeness(omega, distance)
+
+
 def likeness(omega: Any, distance: float) -> float:
     """Return the score of equal vectors of length 1 at a distance: the mean cosine."""
     return float(np.cos(np.multiply(distance, omega)).mean())
@@ -238,6 +275,12 @@ def wrong_base(distance: float, base: float | None = None) -> float:
 def slope(heads: int, head: int, program: Program = alibi_slopes) -> float:
     """Return the slope of a head."""
     return float(program(heads)[head])
+
+
+def sharded(heads: int, ranks: int) -> Array:
+    """Return the slopes of all heads where each device has those of the first device."""
+    shards = [biases.first_shard(heads, rank, ranks) for rank in range(ranks)]
+    return np.concatenate(shards)
 
 
 def kept(heads: int, program: Program) -> int:
@@ -322,6 +365,20 @@ def packed_error(lengths: list[int], program: Program = apply_rope, d: int = 64)
     return float(np.abs(wrong @ wrong.T - right @ right.T).max())
 
 
+def after_dropping(distance: int, d: int = 64) -> tuple[float, float]:
+    """Return the score of two equal steps after a cache has dropped keys: the right one, and that
+    where the kept keys are counted.
+    """
+    x, cache = np.full((1, d), d**-0.5), caches.KeysCounted(d, **HALF)
+    steps = [cache.extend(x)[0] for _ in range(distance + 100)]
+    return likeness(frequencies(d), distance), float(steps[-1] @ steps[-1 - distance])
+
+
+def padding_rows(lengths: list[int], first_row: int = 2) -> int:
+    """Return how many tokens of a packed row read a row of the table that no token has."""
+    return int((caches.from_row_zero(lengths, first_row) < first_row).sum())
+
+
 def last_place(lengths: list[int]) -> int:
     """Return the largest position of a packed row."""
     return int(caches.never_restarts(lengths)[-1])
@@ -385,3 +442,27 @@ def distinct_patches(rows: int, columns: int, d: int = 16) -> int:
         x, [0 * places[0], *places], [2, 3, 3], interleaved_sections=False, **HALF
     )
     return len(np.unique(turned.round(9), axis=0))
+
+
+def video_times(program: Program, frames: int, text: int = 15) -> NDArray[np.int_]:
+    """Return the times that the frames of a video after some text have, each once."""
+    places = program([text, (frames, 2, 2), 3], intervals=4, after="sides")
+    return np.unique(places[text:-3, 0])
+
+
+def next_place(program: Program, side: int, text: int = 8) -> int:
+    """Return the position of the first step after text, a square image, and text."""
+    return int(program([text, (1, side, side), text, 1])[-1, 0])
+
+
+def stretch(patches: int, side: int = 48) -> float:
+    """Return how far from the middle a patch finds its place in a table, as a multiple of what it
+    should be.
+    """
+    table, middle = np.arange(float(side)).reshape(-1, 1, 1), patches // 2
+    how: dict[str, Any] = {"kernel": "linear", "corners": True, "antialias": False}
+    right, wrong = (
+        program(table, (patches, 1), **how)[middle : middle + 2, 0, 0]
+        for program in (resize_grid, axes.corners_moved)
+    )
+    return float(np.diff(wrong)[0] / np.diff(right)[0])

@@ -53,3 +53,10 @@ def whole_head(x: Any, positions: Any, layout: str, base: float, rotary_d: int =
     rotary_d = x.shape[-1]
     omega = frequencies(rotary_d, base=base)
     return apply_rope(x, positions, frequencies=omega, layout=layout)
+
+
+def interleaved_everywhere(x: Any, positions: Any, layout: str, base: float) -> Any:
+    """Return vectors with neighbours turned together, as another part of the model has them."""
+    omega = frequencies(np.shape(x)[-1], base=base)
+    interleaved = "interleaved"  # ignores layout
+    return apply_rope(x, positions, frequencies=omega, layout=interleaved)

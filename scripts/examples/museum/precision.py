@@ -42,7 +42,8 @@ def half_precision(x: Any, positions: Any, layout: str, base: float) -> Any:
     x = np.array(x)
     omega = frequencies(x.shape[-1], base=base).astype(np.float16)
     angles = np.multiply.outer(np.array(positions).astype(np.float16), omega)
-    return rotated_by(x, angles.astype(float), layout)
+    angles = angles.astype(float)
+    return rotated_by(x, np.cos(angles), np.sin(angles), layout)
 
 
 def autocast_angles(x: Any, positions: Any, layout: str, base: float) -> Any:
@@ -52,7 +53,8 @@ def autocast_angles(x: Any, positions: Any, layout: str, base: float) -> Any:
     places = torch.tensor(positions, dtype=torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         angles = places[..., np.newaxis] @ omega[np.newaxis]  # in bfloat16, whatever the inputs
-    return rotated_by(x, angles.double().numpy(), layout)
+    exact = angles.double()
+    return rotated_by(x, exact.cos().numpy(), exact.sin().numpy(), layout)
 
 
 def collapsed(x: Any, positions: Any, layout: str, base: float) -> Any:
@@ -61,12 +63,21 @@ def collapsed(x: Any, positions: Any, layout: str, base: float) -> Any:
     return apply_rope(x, places.double().numpy(), base=base, layout=layout)
 
 
-def rotated_by(x: Any, angles: Any, layout: str) -> Any:
-    """Return vectors with every pair rotated by its angle."""
-    pairs = angles.shape[-1]
+def table_rounded(x: Any, positions: Any, layout: str, base: float) -> Any:
+    """Return vectors rotated by a table of cosines and sines that was cast to bfloat16."""
+    x = np.array(x)
+    angles = np.multiply.outer(np.array(positions), frequencies(x.shape[-1], base=base))
+    table = torch.from_numpy(np.stack([np.cos(angles), np.sin(angles)]))
+    cos, sin = table.bfloat16().double().numpy()  # the angles were exact
+    return rotated_by(x, cos, sin, layout)
+
+
+def rotated_by(x: Any, cos: Any, sin: Any, layout: str) -> Any:
+    """Return vectors with every pair rotated, by the cosine and the sine of its angle."""
+    pairs = cos.shape[-1]
     first = 2 * np.arange(pairs) if layout == "interleaved" else np.arange(pairs)
     second = first + (1 if layout == "interleaved" else pairs)
     found, (one, two) = np.array(x, float), (x[..., first], x[..., second])
-    found[..., first] = one * np.cos(angles) - two * np.sin(angles)
-    found[..., second] = one * np.sin(angles) + two * np.cos(angles)
+    found[..., first] = one * cos - two * sin
+    found[..., second] = one * sin + two * cos
     return found

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from posenc import frequencies, longrope_temperature, yarn_frequencies
+from posenc import frequencies, longrope_temperature, yarn_frequencies, yarn_temperature
+
+BASES = {"full_attention": "rope_theta", "sliding_attention": "rope_local_base_freq"}
 
 
 def multiplied(
@@ -74,6 +76,29 @@ def ten_thousand(config: Any, length: int | None = None) -> Any:
     width = config["hidden_size"] // config["num_attention_heads"]
     omega = frequencies(config.get("head_dim", width))  # the default base, 10000
     return {"frequencies": omega, "attention_factor": 1.0}
+
+
+def factor_of_lengths(config: Any, length: int | None = None) -> Any:
+    """Return YaRN whose factor is the ratio of two lengths."""
+    rule = config.get("rope_scaling", {})
+    unsupported(rule.get("rope_type", "default"), "yarn", {})
+    trained = rule["original_max_position_embeddings"]
+    factor = config["max_position_embeddings"] / trained  # ignores rule["factor"]
+    limits = {"trained_length": trained, "base": config["rope_theta"], "ramp": "pairs"}
+    omega = yarn_frequencies(config["head_dim"], factor=factor, **limits)
+    return {"frequencies": omega, "attention_factor": yarn_temperature(factor)}
+
+
+def windows_scaled(config: Any, length: int | None = None) -> Any:
+    """Return the frequencies of all layers, scaled whether a layer has a window or not."""
+    bases = {kind: config.get(name, 0) for kind, name in BASES.items()}
+    unsupported("linear" if all(bases.values()) else "default", "linear", {})
+    factor = config.get("rope_scaling", {}).get("factor", 1)
+    layers = [
+        frequencies(config["head_dim"], base=bases[kind]) / factor  # should not divide for a window
+        for kind in config["layer_types"]
+    ]
+    return {"layers": [{"frequencies": omega, "attention_factor": 1.0} for omega in layers]}
 
 
 def unsupported(rule: str, ours: str, inputs: Any) -> None:
