@@ -462,16 +462,16 @@ def sheet(tab: Page, book: Host) -> Page:
 def test_the_keys_begin_on_another_sheet(sheet: Page) -> None:
     """The questions take the two sides of one sheet."""
     pages = printed_sheets(sheet)
-    keys = [text.startswith("Keys") for text in pages]
+    keys = [text.startswith("Answers") for text in pages]
     assert keys == [False, False, True]
     keyed = [len(re.findall(r"[A-D] is right\.", text)) for text in pages]
     assert keyed[:2] == [0, 0]
     assert sum(keyed) == len(quiz_sheet.QUESTIONS)
     assert [text.count("Because") for text in pages[:2]] == [4, 4]
     sheet.locator("section[aria-labelledby=q17]").evaluate("one => one.hidden = true")
-    assert printed_sheets(sheet)[2].startswith("Keys")
+    assert printed_sheets(sheet)[2].startswith("Answers")
     sheet.evaluate("document.querySelector('.paper-keys').style.breakBefore = 'auto'")
-    assert "Keys" in printed_sheets(sheet)[1]
+    assert "Answers" in printed_sheets(sheet)[1]
 
 
 def quiz_texts(page: str) -> dict[int, list[str]]:
