@@ -248,7 +248,7 @@ def test_a_cell_has_each_verdict_once_and_names_its_ways() -> None:
     place = "(libraries/training.md#megatron-core"
     passes = (
         f'[passes in part]{place} "rotation: passes in part (apply_rotary_pos_emb)")'
-        "{ .verdict .true }"
+        "{ .verdict .true .part }"
     )
     differs = (
         f'[differs]{place} "rotation: differs (apply_rotary_pos_emb_with_cos_sin)")'
