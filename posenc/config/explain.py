@@ -14,7 +14,7 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.config.entries import Entries
-from posenc.config.families import ORIGINAL, RULELESS, WIDTHLESS
+from posenc.config.families import META, ORIGINAL, RULELESS, WIDTHLESS
 from posenc.config.families import WIDTH as HEAD_WIDTH
 from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.frequency import frequencies
@@ -131,14 +131,18 @@ def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
 
 
 def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
-    """Return which pairs go beyond all angles that the model has met, or those of training."""
+    """Return which pairs go beyond all angles that the model has met, or those of training.
+
+    None do for certain if the file does not say what length Llama 3's rule was trained for.
+    """
     now, trained, promised = (
         config.frequencies(asked),
         config.trained_length,
         _trained_range(config),
     )
     ends = [(plain, trained), (config.frequencies(promised), promised)]
-    new = np.ones(len(now), bool)
+    is_open = config.scheme == "llama3" and config.length is None
+    new = np.full(len(now), not is_open)
     with np.errstate(divide="ignore", invalid="ignore"):
         for omega, end in ((omega, end) for omega, end in ends if end):
             new &= unseen_pairs(
@@ -340,9 +344,17 @@ def _table(found: dict[str, Any]) -> list[str]:
     for pair in (pairs[i] for i in picked):
         turns = "-" if pair["turns"] is None else f"{pair['turns']:.4g}"
         slowed = "all" if pair["slowed"] is None else f"{pair['slowed']:.4g}"
-        angles = "new" if pair["unseen"] else "met" if pair["turns"] is not None else "-"
+        unclear = pair["turns"] is None or (pair["never_round"] and _is_unclear(found))
+        angles = "new" if pair["unseen"] else "-" if unclear else "met"
         lines.append(f"  {pair['pair']:>6}{turns:>20}{slowed:>12}  {angles}")
     return lines
+
+
+def _is_unclear(found: dict[str, Any]) -> bool:
+    """Say whether slow pairs leave the angles before scaling, and those after it are not known."""
+    if found["scheme"] != "llama3" or found["length"]:
+        return False
+    return bool(found["asked_length"] > found["factor"] * found["trained_length"])
 
 
 def _verdict(found: dict[str, Any]) -> str:
@@ -358,6 +370,8 @@ def _verdict(found: dict[str, Any]) -> str:
     if found["unseen"]:
         new = f"{found['unseen']} of the {count} pairs meet new angles"
         return f"{said} In {asked:,} positions, {new}."
+    if _is_unclear(found):
+        return f"{said} Whether these meet new angles in {asked:,} positions is not known."
     return f"{said} In {asked:,} positions, no pair meets a new angle."
 
 
@@ -369,6 +383,13 @@ def _settings(found: dict[str, Any]) -> list[str]:
 
 def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
     """Return a sentence on what helps, and the lines of JSON to copy, none if nothing does."""
+    if found["model_type"] == META:
+        says = (
+            "What helps: a params.json has no place for another rule. Convert the weights, and ask"
+            " about the config.json or the GGUF file that comes of it, or feed the model fewer"
+            " tokens."
+        )
+        return says, []
     if found["model_type"] in RULELESS:
         says = (
             f'What helps: transformers 5.24 reads no rule for model type "{found["model_type"]}".'

@@ -128,7 +128,8 @@ def _translated(entries: Entries, notes: list[str]) -> Entries:
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries
     notes.append(
-        "The keys are those of params.json, as Meta publishes it; Meta's code is followed."
+        "The keys are those of a params.json, as Meta and Mistral publish it; Meta's code is"
+        " followed."
     )
     rule = {"rope_scaling": META_RULE} if entries.flag(SCALED, False) else {}
     rest = {key: value for key, value in entries.mapping.items() if key != SCALED}

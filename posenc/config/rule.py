@@ -12,6 +12,7 @@ from posenc.config.families import (
     ALPHA,
     BASE,
     FIXED,
+    META,
     MULTIPLIED,
     ORIGINAL,
     REMOTE,
@@ -297,10 +298,16 @@ def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
     low = entries.required_number("low_freq_factor", least=0, above=True)
     high = entries.required_number("high_freq_factor", least=0, above=True)
     _check_order(entries, low_freq_factor=low, high_freq_factor=high)
+    is_open = rule.length is None and reading.kind == META
+    if is_open:
+        reading.notes.append(
+            f"The file does not say how long sequences were after scaling: {original} is the length"
+            " before. The model card, or the config.json of the model, has the other."
+        )
     return rule._replace(
         factor=factor,
         trained_length=original,
-        length=rule.length or int(original * factor),
+        length=None if is_open else rule.length or int(original * factor),
         settings={"low": low, "high": high},
     )
 

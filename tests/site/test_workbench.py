@@ -112,6 +112,21 @@ def test_diffusion_transformers_are_answered_alike(kind: object, script: Script)
         assert_same(script(text, 4096), command_answer(text, 4096))
 
 
+PARAMS = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": 5e5, "use_scaled_rope": True}
+
+
+@pytest.mark.parametrize("other", [{}, {"use_scaled_rope": False}, {"max_seq_len": 4096}])
+@pytest.mark.parametrize("length", [None, 65536, 131072])
+def test_params_are_answered_alike(
+    other: dict[str, Any], length: int | None, script: Script
+) -> None:
+    text = json.dumps(PARAMS | other)
+    assert_same(script(text, length), command_answer(text, length))
+    for program in PROGRAMS:
+        served = script.serving(text, length or 8192, program)
+        assert served == command_serving(text, length or 8192, program)
+
+
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
 def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script

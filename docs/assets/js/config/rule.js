@@ -7,7 +7,7 @@ import { Refusal, general, isObject, rounded, shown, truncated } from "./python.
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
 import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
 
-const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, REMOTE } = families;
+const { ALPHA, BASE, FIXED, META, MULTIPLIED, ORIGINAL, REMOTE } = families;
 const { SHARE, STEPPING, WIDTH } = families;
 const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
 const { RATIO, RULES, SAME_LENGTHS, SCALE, STEPS, TELECHAT, TRAINED } = keys;
@@ -272,10 +272,17 @@ function readLlama3(reading, entries, head, { length }) {
   const low = entries.requiredNumber("low_freq_factor", ABOVE_ZERO);
   const high = entries.requiredNumber("high_freq_factor", ABOVE_ZERO);
   checkOrder(entries, ["low_freq_factor", low], ["high_freq_factor", high]);
+  const isOpen = length === null && reading.kind === META;
+  if (isOpen) {
+    reading.notes.push(
+      `The file does not say how long sequences were after scaling: ${trained} is the length before.` +
+        " The model card, or the config.json of the model, has the other.",
+    );
+  }
   return {
     factor,
     trainedLength: trained,
-    length: length ?? truncated(Number(trained) * factor),
+    length: isOpen ? null : (length ?? truncated(Number(trained) * factor)),
     settings: { low, high },
   };
 }
