@@ -14,13 +14,18 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.config.entries import Entries
-from posenc.config.families import META, ORIGINAL, RULELESS, WIDTHLESS
+from posenc.config.families import BASE, META, ORIGINAL, RULELESS, WIDTHLESS
 from posenc.config.families import WIDTH as HEAD_WIDTH
 from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.frequency import frequencies
 
 SHOWN = 9  # how many pairs a table has, at most
 WIDTH = 88
+# What is said where a configuration without a rule gives one length.
+ASSUMED = (
+    "The trained length is taken to be the promised one. If it is not, pass --trained, or set"
+    " original_max_position_embeddings."
+)
 LARGE = 100  # a factor of dynamic NTK above this is no remedy
 # With these rules more positions need other settings at most.
 EXTENSIBLE = ("default", "linear", "yarn", "llama3", "dynamic")
@@ -66,9 +71,9 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "wrong": beyond,
         "set": _remedy(config, asked, met) if beyond and asked and met else None,
         "set_in": config._place.entries.place.rstrip(".") or None,
-        "notes": list(config.notes),
+        "notes": [*config.notes, *([ASSUMED] if config._place.assumed else [])],
         "pairs": pairs,
-    }
+    } | ({"architecture": config._place.architecture} if config._place.architecture else {})
 
 
 def _trained_range(config: RotaryConfig) -> int | None:
@@ -160,7 +165,7 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
     factor gets a larger one. All stand in `found["set_in"]`.
     """
-    entries, section, _, layers, _ = config._place
+    entries, section, layers = config._place.entries, config._place.section, config._place.layers
     key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
     readable = entries.text("model_type") not in RULELESS
     if config.scheme not in EXTENSIBLE or not key or not readable:
@@ -405,5 +410,14 @@ def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
             " fewer tokens, or train it on longer sequences."
         )
         return says, []
+    if "architecture" in found:
+        says = "What helps: other options of llama.cpp, which --for llama.cpp prints."
+        return says, []
     where = f" inside {found['set_in']}" if found["set_in"] else ""
-    return f"What to set{where}:", json.dumps(found["set"], indent=2).splitlines()[1:-1]
+    given = (
+        ""
+        if found["base_given"] or BASE not in json.dumps(found["set"])
+        else f" ({BASE} is the default of the model's code: if the model was trained with another"
+        " base, put that in its place)"
+    )
+    return f"What to set{where}{given}:", json.dumps(found["set"], indent=2).splitlines()[1:-1]

@@ -9,7 +9,7 @@ import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
 const { LENGTHS, NONE, SAME_LENGTHS } = keys;
-const { META, ORIGINAL, RULELESS, WIDTH: HEAD_WIDTH, WIDTHLESS } = families;
+const { BASE, META, ORIGINAL, RULELESS, WIDTH: HEAD_WIDTH, WIDTHLESS } = families;
 const { EXTENSIBLE } = explain;
 const [SHOWN, WIDTH, LARGE] = [explain.SHOWN, explain.WIDTH, explain.LARGE].map(Number);
 
@@ -51,7 +51,7 @@ export function explained(config, length = null) {
     wrong,
     set: wrong ? remedy(config, asked, met) : null,
     set_in: config.place.entries.place.replace(/\.+$/, "") || null,
-    notes: config.notes,
+    notes: config.place.assumed ? [...config.notes, explain.ASSUMED] : config.notes,
     pairs,
   };
 }
@@ -322,7 +322,7 @@ export function verdictOf(found) {
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
-export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
+export function remedyOf({ model_type: kind, scheme, set, set_in: place, base_given: isGiven }) {
   if (kind === META) {
     const says =
       "What helps: a params.json has no place for another rule. Convert the weights, and ask about" +
@@ -344,7 +344,13 @@ export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
     return { says, lines: [] };
   }
   const where = place ? ` inside ${place}` : "";
-  return { says: `What to set${where}:`, lines: dumps(set, 2).split("\n").slice(1, -1) };
+  const lines = dumps(set, 2).split("\n").slice(1, -1);
+  const given =
+    isGiven || !lines.some((line) => line.includes(BASE))
+      ? ""
+      : ` (${BASE} is the default of the model's code: if the model was trained with another base,` +
+        " put that in its place)";
+  return { says: `What to set${where}${given}:`, lines };
 }
 
 function settings(found) {

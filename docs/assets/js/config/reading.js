@@ -36,8 +36,9 @@ export function read(config, layerType) {
   const chosen = chosenLayers(reading, layers, layerType);
   const section = layers.get(chosen);
   const head = headOf(reading, section, chosen);
+  const rule = section === null ? standing(entries) : ruleOf(reading, section, head);
   return {
-    rule: section === null ? standing(entries) : ruleOf(reading, section, head),
+    rule,
     head,
     layout: layoutIn(reading, head),
     sections: sectionsOf(section, head, notes),
@@ -52,6 +53,7 @@ export function read(config, layerType) {
       window: windowOf(reading, chosen ?? layerType),
       layers,
       kind,
+      assumed: rule.assumed ?? false,
     },
   };
 }

@@ -5,7 +5,7 @@ import { agreed, refuseUnknown } from "./entries.js";
 import { typeOf } from "./keys.js";
 import { Refusal, general, isObject, rounded, shown, truncated } from "./python.js";
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
-import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
+import { diffusion, entries as limits, families, keys, rule as texts, scaling } from "./tables.js";
 
 const { ALPHA, BASE, FIXED, META, MULTIPLIED, ORIGINAL, REMOTE } = families;
 const { SHARE, STEPPING, WIDTH } = families;
@@ -71,6 +71,12 @@ function outerScheme({ entries, kind, known }) {
 /** The base, which a model type may take for given, and whether the file has it. */
 function baseOf(reading, { entries, apart, baseGiven }) {
   const { entries: outer, known, defaults, notes } = reading;
+  if (entries.mapping.has(BASE) && !entries.has(BASE)) {
+    throw new Refusal(
+      `${entries.path(BASE)} must be the base that the model was trained with; got null, as` +
+        " transformers 5 writes it after config.rope_scaling = ..., and cannot load it",
+    );
+  }
   const bases = new Map([[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]]);
   if (!apart) {
     for (const key of BASES) bases.set(outer.path(key), outer.number(key, ABOVE_ONE));
@@ -87,7 +93,8 @@ function baseOf(reading, { entries, apart, baseGiven }) {
   if (base === null) {
     const taken = defaults.get(BASE);
     const taker = REMOTE.has(reading.kind) ? "The code of this model" : "transformers";
-    notes.push(`${BASE} is not given. ${taker} uses ${general(taken, 15)} for this model type.`);
+    const said = `${BASE} is not given. ${taker} uses ${general(taken, 15)} for this model type.`;
+    notes.push(REMOTE.has(reading.kind) ? said : `${said} ${texts.LOST}`);
     return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
@@ -175,7 +182,9 @@ function needed({ entries }, length, scheme, least = 1) {
 }
 
 function readDefault(reading, entries, head, { length }) {
-  return { trainedLength: originalOf(reading, entries, length) || chunkedLength(reading) || length };
+  const original = originalOf(reading, entries, length) || chunkedLength(reading);
+  const assumed = original === null && length !== null;
+  return { trainedLength: original || length, assumed };
 }
 
 function readAxial({ entries }, _, head) {

@@ -154,6 +154,8 @@ function notesOf(program, configs, found, changes) {
     attention_factor: has("attention_factor"),
     truncate: configs.some(({ settings }) => settings.truncate === false),
     window: windows && isSet && !isNested,
+    base: isSet && found.some(({ base_given: isGiven }) => isGiven === false),
+    assumed: configs.some(({ place }) => place.assumed),
   };
   const said = NOTES.get(program);
   return Object.keys(reasons).flatMap((reason) =>
