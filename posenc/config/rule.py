@@ -42,7 +42,6 @@ from posenc.config.keys import (
 from posenc.config.layers import Reading, Section
 from posenc.rotary.scaling import FAST, SLOW, longrope_temperature, yarn_temperature
 
-
 # What is said where the base is missing.
 LOST = (
     "Compare it with the base in training or in an earlier file: transformers 5 loses rope_theta if"

@@ -226,8 +226,8 @@ _WINDOW = (
     "The rule applies to layers with a window too: the configuration has one rule for all layers."
 )
 _BASE = (
-    "rope_theta is not in the file: what is printed is the default of the model's code. If the model"
-    " was trained with another base, put that in its place."
+    "rope_theta is not in the file: what is printed is the default of the model's code. If the"
+    " model was trained with another base, put that in its place."
 )
 _ONE_BASE = (
     "takes a single base for all lengths, that of factor times max_position_embeddings, whereas"
@@ -239,7 +239,8 @@ NOTES = {
         " the base is 10000. If rope_scaling is passed, the base is lost too.",
         "length": "vLLM refuses a --max-model-len above the shortest length in config.json.",
         "dynamic": f"vLLM 0.33 {_ONE_BASE}",
-        ATTN: f"vLLM 0.33 does not read {ATTN}. Older versions multiply the attention factor by it.",
+        ATTN: f"vLLM 0.33 does not read {ATTN}. Older versions multiply the attention factor by"
+        " it.",
         "window": _WINDOW,
         "base": _BASE,
         "assumed": ASSUMED,

@@ -60,7 +60,7 @@ def test_the_file_of_an_adapter_does_as_its_folder_does(tmp_path: Path) -> None:
 def test_an_adapter_of_an_adapter_is_refused(tmp_path: Path, base: str) -> None:
     for name in ("a", "other"):
         saved(tmp_path / name, "adapter_config.json", base_model_name_or_path=base)
-    with pytest.raises(ValueError, match="must be a model; got .*, which is an adapter"):
+    with pytest.raises(ValueError, match=r"must be a model; got .*, which is an adapter"):
         read_config(tmp_path / "a")
 
 
