@@ -210,7 +210,7 @@ def test_dynamic_keeps_the_trained_length() -> None:
 @pytest.mark.parametrize(
     ("program", "key", "said"),
     [
-        ("vllm", "attn_factor", "vLLM 0.33 does not read attn_factor"),
+        ("vllm", "attn_factor", "vLLM 0.33 does not read attn_factor. Older versions multiply"),
         ("sglang", "attn_factor", "SGLang multiplies the attention factor by attn_factor"),
         ("transformers", "attn_factor", "transformers does not read attn_factor"),
         ("sglang", "attention_factor", "does not read attention_factor"),

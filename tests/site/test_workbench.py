@@ -127,6 +127,26 @@ def test_params_are_answered_alike(
         assert served == command_serving(text, length or 8192, program)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {},
+        {"rope_theta": 1e6},
+        {"rope_parameters": {"rope_type": "yarn", "factor": 4.0}},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": None}},
+        {"rope_scaling": {"rope_type": "yarn", "factor": 2.0, "attn_factor": 1.5}},
+    ],
+)
+def test_what_is_assumed_is_said_alike(rule: dict[str, Any], script: Script) -> None:
+    text = json.dumps(
+        {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 512} | rule
+    )
+    theirs = command_answer(text, 4096)
+    assert_same(script(text, 4096), theirs)
+    for program in PROGRAMS if theirs.error is None else ():
+        assert script.serving(text, 4096, program) == command_serving(text, 4096, program)
+
+
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
 def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script
