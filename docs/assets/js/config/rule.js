@@ -349,7 +349,8 @@ function readYarn(reading, entries, head, rule) {
   if (attn !== null) {
     reading.notes.push(
       `${ATTN} is ${general(attn)}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23` +
-        ` multiplies the attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
+        " and older versions of vLLM multiply the attention factor by it, which makes" +
+        ` ${general(attentionFactor * attn, 10)}.` +
         " attention_factor is a different setting: the factor itself.",
     );
   }
