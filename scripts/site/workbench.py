@@ -78,7 +78,12 @@ MODULES = {
         "RULED": spellings.RULED,
         "SHARES_BY_LAYER": spellings.SHARES_BY_LAYER,
     },
-    "stack": {"FULL": stack.FULL, "SLIDING": stack.SLIDING, "STILL": stack.STILL},
+    "stack": {
+        "FULL": stack.FULL,
+        "SLIDING": stack.SLIDING,
+        "STILL": stack.STILL,
+        "UNLISTED": stack.UNLISTED,
+    },
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,

@@ -147,6 +147,12 @@ def test_what_is_assumed_is_said_alike(rule: dict[str, Any], script: Script) -> 
         assert script.serving(text, 4096, program) == command_serving(text, 4096, program)
 
 
+@pytest.mark.parametrize("kind", ["deepseek_v4", "mimo_v2_flash"])
+def test_layer_types_of_a_class_are_derived_alike(kind: str, script: Script) -> None:
+    text = json.dumps({"model_type": kind, "head_dim": 192, "num_hidden_layers": 14})
+    assert_same(script(text), command_answer(text))
+
+
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
 def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script
