@@ -216,16 +216,17 @@ def _notes(
         "attention_factor": has["attention_factor"],
         "truncate": any(config.settings.get("truncate") is False for config in configs),
         "window": windows and is_set and not nested,
-        "base": is_set and any(one["base_given"] is False for one in found),
-        "assumed": any(config._place.assumed for config in configs),
     }
-    return [texts[reason] for reason, holds in reasons.items() if holds and reason in texts]
+    said = [texts[reason] for reason, holds in reasons.items() if holds and reason in texts]
+    if is_set and program != LLAMA_CPP and not all(one["base_given"] for one in found):
+        said.append(DEFAULT_BASE)
+    return [*said, *([ASSUMED] if any(config._place.assumed for config in configs) else [])]
 
 
 _WINDOW = (
     "The rule applies to layers with a window too: the configuration has one rule for all layers."
 )
-_BASE = (
+DEFAULT_BASE = (
     "rope_theta is not in the file: what is printed is the default of the model's code. If the"
     " model was trained with another base, put that in its place."
 )
@@ -242,8 +243,6 @@ NOTES = {
         ATTN: f"vLLM 0.33 does not read {ATTN}. Older versions multiply the attention factor by"
         " it.",
         "window": _WINDOW,
-        "base": _BASE,
-        "assumed": ASSUMED,
     },
     SGLANG: {
         "rule": "SGLang 0.5.23 merges what is passed into the rope_parameters of the file. A"
@@ -255,8 +254,6 @@ NOTES = {
         "attention_factor": "SGLang 0.5.23 does not read attention_factor of YaRN: it computes one"
         " from factor.",
         "window": _WINDOW,
-        "base": _BASE,
-        "assumed": ASSUMED,
     },
     LLAMA_CPP: {
         "length": "llama-server caps a sequence at the context_length in the GGUF. To raise it, add"
@@ -266,7 +263,6 @@ NOTES = {
         " reads no other from its options.",
         "truncate": "llama.cpp truncates the ramp of YaRN to integer pairs all the same.",
         "window": "llama.cpp keeps the scale of the file in layers with a window.",
-        "assumed": ASSUMED,
     },
     TRANSFORMERS: {
         "rule": "These lines are for transformers 5. In version 4 the mapping is rope_scaling, and"
@@ -274,7 +270,5 @@ NOTES = {
         " class.",
         ATTN: f"transformers does not read {ATTN}.",
         "window": _WINDOW,
-        "base": _BASE,
-        "assumed": ASSUMED,
     },
 }

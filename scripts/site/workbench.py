@@ -43,8 +43,8 @@ from scripts.book import configurations
 FOLDER = "assets/js/config/"
 # Those of serving.py that are its own.
 SERVING = (
-    "BY_WINDOW", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS", "SGLANG",
-    "TRANSFORMERS", "VLLM",
+    "BY_WINDOW", "DEFAULT_BASE", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS",
+    "SGLANG", "TRANSFORMERS", "VLLM",
 )  # fmt: skip
 # The constants of these modules, and of two others the few that their readers need.
 MODULES = {

@@ -7,7 +7,7 @@ import { wrap } from "./wrap.js";
 
 const { BASE, SHARE, UNSCALED_WINDOWS } = families;
 const { ATTN, LENGTHS, SYNONYMS } = keys;
-const { BY_WINDOW, FLAGS, LLAMA_CPP, MODEL, NOTES, PARAMETERS, SGLANG, TRANSFORMERS, VLLM } = texts;
+const { BY_WINDOW, DEFAULT_BASE, FLAGS, LLAMA_CPP, MODEL, NOTES, PARAMETERS, SGLANG, TRANSFORMERS, VLLM } = texts;
 const WIDTH = Number(explain.WIDTH);
 
 export const { PROGRAMS } = texts;
@@ -154,11 +154,13 @@ function notesOf(program, configs, found, changes) {
     attention_factor: has("attention_factor"),
     truncate: configs.some(({ settings }) => settings.truncate === false),
     window: windows && isSet && !isNested,
-    base: isSet && found.some(({ base_given: isGiven }) => isGiven === false),
-    assumed: configs.some(({ place }) => place.assumed),
   };
   const said = NOTES.get(program);
-  return Object.keys(reasons).flatMap((reason) =>
+  const notes = Object.keys(reasons).flatMap((reason) =>
     reasons[reason] && said.has(reason) ? [said.get(reason)] : [],
   );
+  if (isSet && program !== LLAMA_CPP && found.some(({ base_given: isGiven }) => !isGiven)) {
+    notes.push(DEFAULT_BASE);
+  }
+  return configs.some(({ place }) => place.assumed) ? [...notes, explain.ASSUMED] : notes;
 }
