@@ -93,6 +93,11 @@ def run(arguments: Sequence[str] | None) -> int:
         help="how many tokens you plan to feed the model; 128k is 128 times 1024",
     )
     command.add_argument(
+        "--trained",
+        type=length,
+        help="how many tokens a training sequence had, if the file does not say or promises more",
+    )
+    command.add_argument(
         "--for",
         dest="program",
         choices=PROGRAMS,
@@ -108,7 +113,8 @@ def run(arguments: Sequence[str] | None) -> int:
     if asked.command == "vectors":
         return vectors.main(asked)
     if asked.command == "config":
-        return config(asked.path, asked.length, program=asked.program, as_json=asked.json)
+        options = {"trained": asked.trained, "program": asked.program, "as_json": asked.json}
+        return config(asked.path, asked.length, **options)
     named = ("length", "trained", "base", "heads", "rank", "axis")
     options = {name: getattr(asked, name) for name in named}
     return diagnose(asked.model, caches=asked.cache, report=asked.report, **options)
@@ -169,19 +175,28 @@ def diagnose(
 
 
 def config(
-    path: str, length: int | None = None, *, program: str | None = None, as_json: bool = False
+    path: str,
+    length: int | None = None,
+    *,
+    trained: int | None = None,
+    program: str | None = None,
+    as_json: bool = False,
 ) -> int:
     """Print what the configuration at `path` means at a length; return the exit status.
 
-    The length is the one that the configuration promises if none is given. As JSON every pair is
+    The length is the one that the configuration promises if none is given, and the trained length
+    the one that it says or, without a rule, promises. As JSON every pair is
     printed, in words a few. With a program, what to start it with is printed instead.
     """
     try:
         found = parsed(sys.stdin.buffer.read(), "standard input") if path == "-" else load(path)
-        first = read_config(found)
+        first = read_config(found, trained_length=trained)
         if length is not None:
             first.frequencies(length)
-        configs = [read_config(found, layer_type=one) for one in first.layer_types or (None,)]
+        configs = [
+            read_config(found, layer_type=one, trained_length=trained)
+            for one in first.layer_types or (None,)
+        ]
         layers = [explained(one, length) for one in configs]
         served = None if program is None else serving(program, configs, layers)
     except (OSError, TypeError, ValueError, RecursionError) as error:

@@ -58,6 +58,7 @@ class RotaryConfig:
     Args:
         config: a configuration, or where one is: see `read_config`.
         layer_type: of which layers, where they differ; see `read_config`.
+        trained_length: how many positions a sequence had in training; see `read_config`.
 
     Attributes:
         scheme: the rule of the frequencies, as transformers names it: "default", "linear",
@@ -106,8 +107,11 @@ class RotaryConfig:
         config: Mapping[str, Any] | str | os.PathLike[str],
         *,
         layer_type: str | None = None,
+        trained_length: int | None = None,
     ) -> None:
-        found = read(load(config), layer_type)
+        if trained_length is not None:
+            trained_length = as_integer("trained_length", trained_length, least=2)
+        found = read(load(config), layer_type, trained_length)
         rule, head = found.rule, found.head
         self.scheme = rule.scheme
         self.d = head.d
@@ -167,7 +171,10 @@ class RotaryConfig:
 
 
 def read_config(
-    config: Mapping[str, Any] | str | os.PathLike[str], *, layer_type: str | None = None
+    config: Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    layer_type: str | None = None,
+    trained_length: int | None = None,
 ) -> RotaryConfig:
     """Return the rotary settings that a configuration in the format of transformers gives a model.
 
@@ -183,6 +190,9 @@ def read_config(
             configuration, such as "sliding_attention"; or, where the configuration counts layers
             without rotation, "rope" or "no_rope". None for those with full attention, or those that
             rotate if full attention does not.
+        trained_length: how many positions a sequence had in training, an integer, 2 or more; read
+            as if it were `original_max_position_embeddings` of the configuration. None if that says
+            it, or without a rule promises as many.
 
     Returns:
         A `RotaryConfig`.
@@ -208,7 +218,7 @@ def read_config(
         Traceback (most recent call last):
         ValueError: rope_teta must be a key that is read, such as rope_theta; got 500000 (int)
     """
-    return RotaryConfig(config, layer_type=layer_type)
+    return RotaryConfig(config, layer_type=layer_type, trained_length=trained_length)
 
 
 COMPUTED: dict[str, Callable[[RotaryConfig, int], NDArray[np.float64]]] = {

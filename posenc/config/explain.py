@@ -14,13 +14,18 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.config.entries import Entries
-from posenc.config.families import ORIGINAL, RULELESS, WIDTHLESS
+from posenc.config.families import BASE, META, ORIGINAL, RULELESS, WIDTHLESS
 from posenc.config.families import WIDTH as HEAD_WIDTH
 from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.frequency import frequencies
 
 SHOWN = 9  # how many pairs a table has, at most
 WIDTH = 88
+# What is said where a configuration without a rule gives one length.
+ASSUMED = (
+    "The trained length is taken to be the promised one. If it is not, pass --trained, or set"
+    " original_max_position_embeddings."
+)
 LARGE = 100  # a factor of dynamic NTK above this is no remedy
 # With these rules more positions need other settings at most.
 EXTENSIBLE = ("default", "linear", "yarn", "llama3", "dynamic")
@@ -66,9 +71,9 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "wrong": beyond,
         "set": _remedy(config, asked, met) if beyond and asked and met else None,
         "set_in": config._place.entries.place.rstrip(".") or None,
-        "notes": list(config.notes),
+        "notes": [*config.notes, *([ASSUMED] if config._place.assumed else [])],
         "pairs": pairs,
-    }
+    } | ({"architecture": config._place.architecture} if config._place.architecture else {})
 
 
 def _trained_range(config: RotaryConfig) -> int | None:
@@ -131,14 +136,18 @@ def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
 
 
 def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
-    """Return which pairs go beyond all angles that the model has met, or those of training."""
+    """Return which pairs go beyond all angles that the model has met, or those of training.
+
+    None do for certain if the file does not say what length Llama 3's rule was trained for.
+    """
     now, trained, promised = (
         config.frequencies(asked),
         config.trained_length,
         _trained_range(config),
     )
     ends = [(plain, trained), (config.frequencies(promised), promised)]
-    new = np.ones(len(now), bool)
+    is_open = config.scheme == "llama3" and config.length is None
+    new = np.full(len(now), not is_open)
     with np.errstate(divide="ignore", invalid="ignore"):
         for omega, end in ((omega, end) for omega, end in ends if end):
             new &= unseen_pairs(
@@ -156,7 +165,7 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
     factor gets a larger one. All stand in `found["set_in"]`.
     """
-    entries, section, _, layers, _ = config._place
+    entries, section, layers = config._place.entries, config._place.section, config._place.layers
     key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
     readable = entries.text("model_type") not in RULELESS
     if config.scheme not in EXTENSIBLE or not key or not readable:
@@ -340,9 +349,17 @@ def _table(found: dict[str, Any]) -> list[str]:
     for pair in (pairs[i] for i in picked):
         turns = "-" if pair["turns"] is None else f"{pair['turns']:.4g}"
         slowed = "all" if pair["slowed"] is None else f"{pair['slowed']:.4g}"
-        angles = "new" if pair["unseen"] else "met" if pair["turns"] is not None else "-"
+        unclear = pair["turns"] is None or (pair["never_round"] and _is_unclear(found))
+        angles = "new" if pair["unseen"] else "-" if unclear else "met"
         lines.append(f"  {pair['pair']:>6}{turns:>20}{slowed:>12}  {angles}")
     return lines
+
+
+def _is_unclear(found: dict[str, Any]) -> bool:
+    """Say whether slow pairs leave the angles before scaling, and those after it are not known."""
+    if found["scheme"] != "llama3" or found["length"]:
+        return False
+    return bool(found["asked_length"] > found["factor"] * found["trained_length"])
 
 
 def _verdict(found: dict[str, Any]) -> str:
@@ -358,6 +375,8 @@ def _verdict(found: dict[str, Any]) -> str:
     if found["unseen"]:
         new = f"{found['unseen']} of the {count} pairs meet new angles"
         return f"{said} In {asked:,} positions, {new}."
+    if _is_unclear(found):
+        return f"{said} Whether these meet new angles in {asked:,} positions is not known."
     return f"{said} In {asked:,} positions, no pair meets a new angle."
 
 
@@ -369,6 +388,13 @@ def _settings(found: dict[str, Any]) -> list[str]:
 
 def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
     """Return a sentence on what helps, and the lines of JSON to copy, none if nothing does."""
+    if found["model_type"] == META:
+        says = (
+            "What helps: a params.json has no place for another rule. Convert the weights, and ask"
+            " about the config.json or the GGUF file that comes of it, or feed the model fewer"
+            " tokens."
+        )
+        return says, []
     if found["model_type"] in RULELESS:
         says = (
             f'What helps: transformers 5.24 reads no rule for model type "{found["model_type"]}".'
@@ -384,5 +410,14 @@ def remedy_words(found: dict[str, Any]) -> tuple[str, list[str]]:
             " fewer tokens, or train it on longer sequences."
         )
         return says, []
+    if "architecture" in found:
+        says = "What helps: other options of llama.cpp, which --for llama.cpp prints."
+        return says, []
     where = f" inside {found['set_in']}" if found["set_in"] else ""
-    return f"What to set{where}:", json.dumps(found["set"], indent=2).splitlines()[1:-1]
+    given = (
+        ""
+        if found["base_given"] or BASE not in json.dumps(found["set"])
+        else f" ({BASE} is the default of the model's code: if the model was trained with another"
+        " base, put that in its place)"
+    )
+    return f"What to set{where}{given}:", json.dumps(found["set"], indent=2).splitlines()[1:-1]

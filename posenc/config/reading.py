@@ -12,6 +12,7 @@ from posenc.config.families import (
     BASE,
     META,
     META_RULE,
+    ORIGINAL,
     PAIRING,
     SAME,
     UNROTATED,
@@ -21,7 +22,15 @@ from posenc.config.families import (
 )
 from posenc.config.gguf import ARCHITECTURE, configuration
 from posenc.config.head import Head, head_of
-from posenc.config.keys import NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL, refuse_strangers
+from posenc.config.keys import (
+    LENGTHS,
+    NONE,
+    PARAMS,
+    SCALED,
+    SECTIONS,
+    TRADITIONAL,
+    refuse_strangers,
+)
 from posenc.config.layers import (
     Reading,
     Section,
@@ -53,6 +62,8 @@ class Place(NamedTuple):
     window: int | None  # how many positions back these layers attend, if not to all
     layers: Mapping[str | None, Section | None]  # all types of layers
     kind: str | None  # the model type, as families.py names it
+    assumed: bool  # whether the promised length is taken for the trained one
+    architecture: str | None  # of a GGUF file
 
 
 class Found(NamedTuple):
@@ -70,10 +81,14 @@ class Found(NamedTuple):
     place: Place
 
 
-def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
+def read(
+    config: Mapping[str, Any], layer_type: str | None, trained_length: int | None = None
+) -> Found:
     """Return what a configuration says about one type of layers."""
     notes: list[str] = []
     entries = usual(text_of(_translated(Entries(config), notes), notes), notes)
+    if trained_length is not None:
+        entries = Entries({**entries.mapping, ORIGINAL: trained_length}, entries.place)
     kind = entries.text("model_type")
     kind = SAME.get(kind or "", kind)
     defaults = defaults_of(kind)
@@ -96,6 +111,11 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
         rule = Rule(NONE, trained_length=length, length=length)
     else:
         rule = rule_of(reading, section, head)
+        if trained_length not in (None, rule.trained_length):
+            raise ValueError(
+                f'trained_length must be left out with rope_type "{rule.scheme}", which goes by'
+                f" {LENGTHS[0]}; got {trained_length}"
+            )
     return Found(
         rule,
         head,
@@ -112,6 +132,8 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
             window_of(reading, layer_type if chosen is None else chosen),
             layers,
             kind,
+            rule.assumed,
+            Entries(config).text(ARCHITECTURE),
         ),
     )
 
@@ -128,7 +150,8 @@ def _translated(entries: Entries, notes: list[str]) -> Entries:
     if not is_params or (WIDTH in entries and BASE not in entries):  # Mistral's has other defaults
         return entries
     notes.append(
-        "The keys are those of params.json, as Meta publishes it; Meta's code is followed."
+        "The keys are those of a params.json, as Meta and Mistral publish it; Meta's code is"
+        " followed."
     )
     rule = {"rope_scaling": META_RULE} if entries.flag(SCALED, False) else {}
     rest = {key: value for key, value in entries.mapping.items() if key != SCALED}

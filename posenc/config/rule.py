@@ -12,6 +12,7 @@ from posenc.config.families import (
     ALPHA,
     BASE,
     FIXED,
+    META,
     MULTIPLIED,
     ORIGINAL,
     REMOTE,
@@ -41,6 +42,12 @@ from posenc.config.keys import (
 from posenc.config.layers import Reading, Section
 from posenc.rotary.scaling import FAST, SLOW, longrope_temperature, yarn_temperature
 
+# What is said where the base is missing.
+LOST = (
+    "Compare it with the base in training or in an earlier file: transformers 5 loses rope_theta if"
+    " the mapping around it is replaced."
+)
+
 
 class Rule(NamedTuple):
     """How it is rotated; see `RotaryConfig`."""
@@ -54,6 +61,7 @@ class Rule(NamedTuple):
     softmax_factor: float = 1.0
     settings: Mapping[str, Any] = {}
     base_given: bool = True  # whether the base is in the file
+    assumed: bool = False  # whether the promised length is taken for the trained one
 
 
 def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
@@ -105,6 +113,11 @@ def _outer_scheme(reading: Reading) -> str:
 def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
     """Return the base, which a model type may take for given, and whether the file has it."""
     entries = section.entries
+    if BASE in entries.mapping and BASE not in entries:
+        raise ValueError(
+            f"{entries.path(BASE)} must be the base that the model was trained with; got null, as"
+            " transformers 5 writes it after config.rope_scaling = ..., and cannot load it"
+        )
     bases = {entries.path(BASE): entries.number(BASE, least=1, above=True)}
     if not section.apart:
         outer = reading.entries
@@ -119,7 +132,9 @@ def _base_of(reading: Reading, section: Section) -> tuple[float, bool]:
     if base is None:
         base = reading.defaults[BASE]
         taker = "The code of this model" if reading.kind in REMOTE else "transformers"
-        reading.notes.append(f"{BASE} is not given. {taker} uses {base:.15g} for this model type.")
+        said = f"{BASE} is not given. {taker} uses {base:.15g} for this model type."
+        lost = "" if reading.kind in REMOTE else f" {LOST}"
+        reading.notes.append(said + lost)
         return _times_ratio(reading, base), False
     if given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
@@ -209,7 +224,8 @@ def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
 
 def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     original = _original(reading, entries, rule.length) or _chunked_length(reading)
-    return rule._replace(trained_length=original or rule.length)
+    assumed = original is None and rule.length is not None
+    return rule._replace(trained_length=original or rule.length, assumed=assumed)
 
 
 def _chunked_length(reading: Reading) -> int | None:
@@ -297,10 +313,16 @@ def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
     low = entries.required_number("low_freq_factor", least=0, above=True)
     high = entries.required_number("high_freq_factor", least=0, above=True)
     _check_order(entries, low_freq_factor=low, high_freq_factor=high)
+    is_open = rule.length is None and reading.kind == META
+    if is_open:
+        reading.notes.append(
+            f"The file does not say how long sequences were after scaling: {original} is the length"
+            " before. The model card, or the config.json of the model, has the other."
+        )
     return rule._replace(
         factor=factor,
         trained_length=original,
-        length=rule.length or int(original * factor),
+        length=None if is_open else rule.length or int(original * factor),
         settings={"low": low, "high": high},
     )
 
@@ -350,8 +372,9 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     attn = entries.number(ATTN, least=0, above=True)
     if attn is not None:
         reading.notes.append(
-            f"{ATTN} is {attn:g}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23"
-            f" multiplies the attention factor by it, which makes {attention * attn:.10g}."
+            f"{ATTN} is {attn:g}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23 and"
+            " older versions of vLLM multiply the attention factor by it, which makes"
+            f" {attention * attn:.10g}."
             " attention_factor is a different setting: the factor itself."
         )
     return rule._replace(

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from posenc._console import printable
-from posenc.config.explain import WIDTH, remedy_words
+from posenc.config.explain import ASSUMED, WIDTH, remedy_words
 from posenc.config.families import BASE, SHARE, UNSCALED_WINDOWS
 from posenc.config.keys import ATTN, LENGTHS, SYNONYMS
 
@@ -170,6 +170,11 @@ def _llama_cpp(
 ) -> Serving:
     """Return the line for llama.cpp, which takes a rule as options and no configuration."""
     options = [f"-c {length}"]
+    architecture = configs[0]._place.architecture
+    if architecture and NOTES[LLAMA_CPP]["length"] in notes:
+        notes.remove(NOTES[LLAMA_CPP]["length"])
+        override = f"{architecture}.context_length=int:{length}"
+        options.append(f"--override-kv {shlex.quote(override)}")
     for config, one in zip(configs, found, strict=True):
         if not one["wrong"]:
             continue
@@ -212,11 +217,18 @@ def _notes(
         "truncate": any(config.settings.get("truncate") is False for config in configs),
         "window": windows and is_set and not nested,
     }
-    return [texts[reason] for reason, holds in reasons.items() if holds and reason in texts]
+    said = [texts[reason] for reason, holds in reasons.items() if holds and reason in texts]
+    if is_set and program != LLAMA_CPP and not all(one["base_given"] for one in found):
+        said.append(DEFAULT_BASE)
+    return [*said, *([ASSUMED] if any(config._place.assumed for config in configs) else [])]
 
 
 _WINDOW = (
     "The rule applies to layers with a window too: the configuration has one rule for all layers."
+)
+DEFAULT_BASE = (
+    "rope_theta is not in the file: what is printed is the default of the model's code. If the"
+    " model was trained with another base, put that in its place."
 )
 _ONE_BASE = (
     "takes a single base for all lengths, that of factor times max_position_embeddings, whereas"
@@ -228,7 +240,8 @@ NOTES = {
         " the base is 10000. If rope_scaling is passed, the base is lost too.",
         "length": "vLLM refuses a --max-model-len above the shortest length in config.json.",
         "dynamic": f"vLLM 0.33 {_ONE_BASE}",
-        ATTN: f"vLLM 0.33 does not read {ATTN}.",
+        ATTN: f"vLLM 0.33 does not read {ATTN}. Older versions multiply the attention factor by"
+        " it.",
         "window": _WINDOW,
     },
     SGLANG: {

@@ -33,6 +33,13 @@ from posenc.layers import RULES
 FULL, SLIDING = "full_attention", "sliding_attention"
 STILL = (LINEAR, "conv", "mamba", "recurrent", "moe", "mlp")  # types without queries and keys
 
+_HEAVY = "heavily_compressed_attention"
+# Types of layers that no key lists: those of the first layers, and a group that all others repeat.
+UNLISTED = {
+    "deepseek_v4": ((_HEAVY, _HEAVY), (_HEAVY, "compressed_sparse_attention")),
+    "mimo_v2_flash": ((FULL,), (*[SLIDING] * 5, FULL)),
+}
+
 
 class Stack(NamedTuple):
     """What is known of the layers of a model, counted from 0; None for what is not."""
@@ -107,6 +114,10 @@ def _kinds(reading: Reading) -> tuple[str, ...] | None:
     listed, count, kind = listed_types(reading), layer_count(reading), reading.kind or ""
     if listed:
         return tuple(listed)
+    if count is not None and kind in UNLISTED:
+        first_ones, group = UNLISTED[kind]
+        types = (*first_ones, *(group[i % len(group)] for i in range(len(first_ones), count)))
+        return types[:count]
     if count is None or not reading.known or kind in MIXED:
         return None
     if kind in PERIODS or kind in RULES:

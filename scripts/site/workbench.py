@@ -32,6 +32,7 @@ from posenc.config import (
     keys,
     layers,
     reading,
+    rule,
     serving,
     spellings,
     stack,
@@ -42,8 +43,8 @@ from scripts.book import configurations
 FOLDER = "assets/js/config/"
 # Those of serving.py that are its own.
 SERVING = (
-    "BY_WINDOW", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS", "SGLANG",
-    "TRANSFORMERS", "VLLM",
+    "BY_WINDOW", "DEFAULT_BASE", "FLAGS", "LLAMA_CPP", "MODEL", "NOTES", "PARAMETERS", "PROGRAMS",
+    "SGLANG", "TRANSFORMERS", "VLLM",
 )  # fmt: skip
 # The constants of these modules, and of two others the few that their readers need.
 MODULES = {
@@ -77,14 +78,21 @@ MODULES = {
         "RULED": spellings.RULED,
         "SHARES_BY_LAYER": spellings.SHARES_BY_LAYER,
     },
-    "stack": {"FULL": stack.FULL, "SLIDING": stack.SLIDING, "STILL": stack.STILL},
+    "stack": {
+        "FULL": stack.FULL,
+        "SLIDING": stack.SLIDING,
+        "STILL": stack.STILL,
+        "UNLISTED": stack.UNLISTED,
+    },
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,
         "LARGE": explain.LARGE,
+        "ASSUMED": explain.ASSUMED,
         "EXTENSIBLE": explain.EXTENSIBLE,
         "REPORT": _console.REPORT,
     },
+    "rule": {"LOST": rule.LOST},
     "serving": {name: value for name, value in vars(serving).items() if name in SERVING},
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }

@@ -259,6 +259,25 @@ def test_trained_and_promised_lengths(
     assert (found.trained_length, found.length) == (trained, promised)
 
 
+@pytest.mark.parametrize("rule", [{}, {"rope_scaling": LLAMA3 | {ORIGINAL: None}}])
+def test_the_trained_length_may_be_given_beside_the_configuration(rule: Config) -> None:
+    found = read_config(PLAIN | rule, trained_length=2048)
+    same = read_config(PLAIN | rule | {ORIGINAL: 2048})
+    assert (found.trained_length, found.length) == (2048, same.length)
+    np.testing.assert_array_equal(found.frequencies(), same.frequencies())
+    inner = read_config({"model_type": "a", "text_config": PLAIN | rule}, trained_length=2048)
+    assert inner.trained_length == 2048
+
+
+def test_another_trained_length_than_that_of_the_rule_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"must agree; got 2048 .* and 4096"):
+        read_config(scaled(YARN), trained_length=2048)
+    with pytest.raises(ValueError, match='left out with rope_type "dynamic"'):
+        read_config(scaled({"type": "dynamic", "factor": 4}), trained_length=2048)
+    with pytest.raises(ValueError, match="trained_length must be an integer, 2 or more"):
+        read_config(PLAIN, trained_length=1)
+
+
 def test_the_factor_may_be_left_to_two_lengths() -> None:
     found = read_config(scaled(YARN | {"factor": None}, max_position_embeddings=32768))
     assert found.factor == 8
@@ -451,9 +470,19 @@ def test_the_layout_is_that_of_the_model_type(config: Config, layout: str | None
 def test_a_missing_base_is_that_of_the_model_type_and_noted() -> None:
     found = read_config({"model_type": "mixtral", "hidden_size": 512, "num_attention_heads": 8})
     assert found.base == 1e6
-    assert "rope_theta is not given. transformers uses 1000000 for this model type." in found.notes
+    told = "rope_theta is not given. transformers uses 1000000 for this model type. Compare it with"
+    assert any(note.startswith(f"{told} the base in training") for note in found.notes)
     with pytest.raises(ValueError, match="rope_theta must be given, as the default"):
         read_config(head(rope_scaling=LINEAR))
+
+
+@pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
+def test_a_base_of_null_beside_a_rule_is_refused(key: str) -> None:
+    """As transformers 5.24 saves one, which its class then raises TypeError at."""
+    with pytest.raises(ValueError, match=rf"^{key}.rope_theta must be the base .* got null"):
+        read_config(PLAIN | {"rope_theta": None, key: YARN | {"rope_theta": None}})
+    llama = PLAIN | {"model_type": "llama", "rope_theta": None}
+    assert read_config(llama).base == 10000  # beside no rule
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,21 @@ def test_llama_has_adjacent_pairs_and_the_divisors_of_a_tensor(
     np.testing.assert_array_equal(plain.frequencies(), frequencies(64, base=5e5))
 
 
+def test_for_a_longer_context_llama_cpp_is_told_what_the_file_cannot_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(saved(tmp_path, written(LLAMA)))
+    assert main(["config", path, "--length", "256k"]) == 1
+    words = capsys.readouterr().out
+    assert "which --for llama.cpp prints" in words and '"rope_scaling"' not in words
+    assert main(["config", path, "--length", "256k", "--for", "llama.cpp"]) == 0
+    line = capsys.readouterr().out
+    assert "--override-kv llama.context_length=int:262144" in line
+    assert "--rope-scaling yarn" in line and "ARCHITECTURE" not in line
+    assert main(["config", path, "--length", "64k", "--for", "llama.cpp"]) == 0
+    assert "--override-kv" not in capsys.readouterr().out
+
+
 def test_divisors_of_no_published_rule_divide_all_the_same(tmp_path: Path) -> None:
     own = np.linspace(1, 9, 32)
     path = saved(tmp_path, written(LLAMA | {"llama.rope.scaling.factor": 2.0}, rope_freqs=own))

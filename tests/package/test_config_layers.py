@@ -363,6 +363,40 @@ def test_params_of_meta_are_read_as_its_code_reads_them(scaled: bool) -> None:
         read_config(params | {"head_dim": 64})  # another publisher's, with another default
 
 
+LLAMA31: Config = {
+    "dim": 4096,
+    "n_heads": 32,
+    "n_layers": 32,
+    "rope_theta": 5e5,
+    "use_scaled_rope": True,
+}
+
+
+def test_params_promise_no_length_and_no_angle_is_called_new() -> None:
+    found = read_config(LLAMA31)
+    assert (found.trained_length, found.length) == (8192, None)
+    assert "The file does not say how long sequences were after scaling: 8192" in found.notes[1]
+    met = " ".join(explanation_text("c", explained(found, 65536)).split())
+    assert "no pair meets a new angle" in met and " 8 met " in met
+    longer = explained(found, 131072)
+    text = " ".join(explanation_text("c", longer).split())
+    assert not longer["wrong"] and not longer["unseen"]
+    assert "Whether these meet new angles in 131,072 positions is not known." in text
+    assert " 63 0.003201 8 - " in text  # a slow pair, of which nothing is claimed
+    assert " 0 1304 1 met " in text
+
+
+def test_params_have_no_place_for_another_rule() -> None:
+    text = explanation_text("c", explained(read_config(LLAMA31 | {"max_seq_len": 4096}), 131072))
+    assert "a params.json has no place for another rule" in text
+    assert "reads no rule" not in text
+
+
+def test_params_of_mistral_are_not_said_to_be_those_of_meta_alone() -> None:
+    found = read_config(LLAMA31 | {"use_scaled_rope": None, "head_dim": 128})
+    assert "a params.json, as Meta and Mistral publish it" in found.notes[0]
+
+
 # What is said
 
 

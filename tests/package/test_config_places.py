@@ -10,6 +10,7 @@ import pytest
 
 from posenc import read_config
 from posenc.__main__ import main
+from tests.package.test_config_gguf import LLAMA, written
 
 CONFIG = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}
 
@@ -26,7 +27,10 @@ def test_a_model_in_a_cache_is_read(tmp_path: Path) -> None:
     saved(cache / "snapshots" / "abc")
     assert read_config(cache).d == 64
     saved(cache / "snapshots" / "def", head_dim=128, rope_theta=1e4)
-    with pytest.raises(ValueError, match=r"one of several snapshots in models--.*; got abc, def"):
+    with pytest.raises(
+        ValueError,
+        match=r"one of several snapshots in models--.*; got abc, def: pass one, such as .*abc",
+    ):
         read_config(cache)
     saved(cache / "refs", "main")
     (cache / "refs" / "main").write_text("def\n", "utf-8")
@@ -44,6 +48,35 @@ def test_of_an_adapter_the_base_is_read(tmp_path: Path) -> None:
     saved(adapter, "adapter_config.json", base_model_name_or_path="owner/name")
     with pytest.raises(ValueError, match="got owner/name, and nothing is fetched"):
         read_config(adapter)
+
+
+def test_the_file_of_an_adapter_does_as_its_folder_does(tmp_path: Path) -> None:
+    saved(tmp_path / "base")
+    adapter = saved(tmp_path / "a", "adapter_config.json", base_model_name_or_path="../base")
+    assert read_config(adapter / "adapter_config.json").d == 64
+
+
+@pytest.mark.parametrize("base", [".", "../other"])
+def test_an_adapter_of_an_adapter_is_refused(tmp_path: Path, base: str) -> None:
+    for name in ("a", "other"):
+        saved(tmp_path / name, "adapter_config.json", base_model_name_or_path=base)
+    with pytest.raises(ValueError, match=r"must be a model; got .*, which is an adapter"):
+        read_config(tmp_path / "a")
+
+
+def test_a_folder_may_have_params_or_one_gguf_file_in_place_of_a_configuration(
+    tmp_path: Path,
+) -> None:
+    assert (
+        read_config(saved(tmp_path / "a", "params.json", dim=512, n_layers=2, n_heads=4)).d == 128
+    )
+    folder = tmp_path / "b"
+    folder.mkdir()
+    (folder / "one.gguf").write_bytes(written(LLAMA))
+    assert read_config(folder).base == 5e5
+    (folder / "two.gguf").write_bytes(written(LLAMA))
+    with pytest.raises(ValueError, match=r"one of several GGUF files in b; .* such as .*one.gguf"):
+        read_config(folder)
 
 
 @pytest.mark.parametrize("path", ["owner/name", "https://huggingface.co/owner/name/tree/main"])

@@ -210,7 +210,7 @@ def test_dynamic_keeps_the_trained_length() -> None:
 @pytest.mark.parametrize(
     ("program", "key", "said"),
     [
-        ("vllm", "attn_factor", "vLLM 0.33 does not read attn_factor"),
+        ("vllm", "attn_factor", "vLLM 0.33 does not read attn_factor. Older versions multiply"),
         ("sglang", "attn_factor", "SGLang multiplies the attention factor by attn_factor"),
         ("transformers", "attn_factor", "transformers does not read attn_factor"),
         ("sglang", "attention_factor", "does not read attention_factor"),
@@ -225,6 +225,23 @@ def test_a_setting_that_a_program_reads_otherwise_is_noted(
     value = False if key == "truncate" else 1.5
     assert said not in notes(config, 16384, program)
     assert said in notes(config | {"rope_scaling": YARN | {key: value}}, 16384, program)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_trained_length_that_is_assumed_is_noted(program: str) -> None:
+    said = "The trained length is taken to be the promised one"
+    assert said in notes(LLAMA, 16384, program)
+    given = LLAMA | {"original_max_position_embeddings": 2048}
+    assert said not in notes(given, 16384, program)
+    assert said not in notes(LLAMA | {"rope_scaling": YARN}, 16384, program)
+
+
+@pytest.mark.parametrize("program", ["vllm", "sglang", "transformers"])
+def test_a_base_that_is_not_in_the_file_is_not_printed_as_if_it_were(program: str) -> None:
+    said = "rope_theta is not in the file"
+    assert said in notes(LLAMA | {"rope_theta": None}, 16384, program)
+    assert said not in notes(LLAMA | {"rope_theta": None}, 4096, program)  # none is printed
+    assert said not in notes(LLAMA, 16384, program)
 
 
 def test_lines_for_transformers_are_python() -> None:

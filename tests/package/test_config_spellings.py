@@ -175,6 +175,23 @@ def test_layer_types_may_be_numbers(config: Config, types: list[str]) -> None:
     assert all(numbers is not None for numbers, _ in layers(config).values())
 
 
+@pytest.mark.parametrize("kind", ["deepseek_v4", "mimo_v2_flash"])
+@pytest.mark.parametrize("count", [1, 2, 14])
+def test_layer_types_that_no_key_lists_are_those_of_the_class(kind: str, count: int) -> None:
+    """As `__post_init__` of the configurations of transformers 5.24 derives them."""
+    config = of(kind, head_dim=192, num_hidden_layers=count)
+    meant = {
+        "mimo_v2_flash": [FULL if i == 0 or (i + 1) % 6 == 0 else SLIDING for i in range(count)],
+        "deepseek_v4": [COMPRESSED if i > 1 and i % 2 else HEAVY for i in range(count)],
+    }[kind]
+    found = {name: numbers for name, (numbers, _) in layers(config).items() if numbers}
+    labels = {COMPRESSED: "compress", HEAVY: "compress"}
+    named = [labels.get(one, one) for one in meant]
+    assert found == {
+        name: tuple(i for i, one in enumerate(named) if one == name) for name in {*named}
+    }
+
+
 def test_step_lists_the_base_and_the_share_of_each_layer() -> None:
     config = of("step3p5", layer_types=[FULL, SLIDING, SLIDING, FULL, SLIDING], head_dim=64)
     config |= {

@@ -502,6 +502,22 @@ def test_a_model_type_that_reads_no_rule_has_nothing_to_set(
     assert numbers_of(explain, config, "--length", "32768")["set"] is None
 
 
+def test_a_trained_length_is_assumed_aloud_or_given(explain: Run) -> None:
+    said = "The trained length is taken to be the promised one."
+    status, output, _ = explain(PLAIN, "--length", "8k")
+    assert status == 0 and said in output
+    status, output, _ = explain(PLAIN, "--length", "8k", "--trained", "2k")
+    assert status == 1 and said not in output
+    assert "2,048 trained, 8,192 promised" in output
+
+
+def test_a_base_to_set_that_is_not_in_the_file_is_said_to_be_a_default(explain: Run) -> None:
+    said = "(rope_theta is the default of the model's code: if the model was trained"
+    without = {key: value for key, value in PLAIN.items() if key != "rope_theta"}
+    assert said in " ".join(explain(without, "--length", "16k")[1].split())
+    assert said not in " ".join(explain(PLAIN, "--length", "16k")[1].split())
+
+
 def test_json_has_settings_pairs_and_length(explain: Run) -> None:
     assert numbers_of(explain, scaled(LONGROPE))["settings"] == {
         "short": LONGROPE["short_factor"],

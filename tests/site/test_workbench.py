@@ -112,6 +112,47 @@ def test_diffusion_transformers_are_answered_alike(kind: object, script: Script)
         assert_same(script(text, 4096), command_answer(text, 4096))
 
 
+PARAMS = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": 5e5, "use_scaled_rope": True}
+
+
+@pytest.mark.parametrize("other", [{}, {"use_scaled_rope": False}, {"max_seq_len": 4096}])
+@pytest.mark.parametrize("length", [None, 65536, 131072])
+def test_params_are_answered_alike(
+    other: dict[str, Any], length: int | None, script: Script
+) -> None:
+    text = json.dumps(PARAMS | other)
+    assert_same(script(text, length), command_answer(text, length))
+    for program in PROGRAMS:
+        served = script.serving(text, length or 8192, program)
+        assert served == command_serving(text, length or 8192, program)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {},
+        {"rope_theta": 1e6},
+        {"rope_parameters": {"rope_type": "yarn", "factor": 4.0}},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": None}},
+        {"rope_scaling": {"rope_type": "yarn", "factor": 2.0, "attn_factor": 1.5}},
+    ],
+)
+def test_what_is_assumed_is_said_alike(rule: dict[str, Any], script: Script) -> None:
+    text = json.dumps(
+        {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 512} | rule
+    )
+    theirs = command_answer(text, 4096)
+    assert_same(script(text, 4096), theirs)
+    for program in PROGRAMS if theirs.error is None else ():
+        assert script.serving(text, 4096, program) == command_serving(text, 4096, program)
+
+
+@pytest.mark.parametrize("kind", ["deepseek_v4", "mimo_v2_flash"])
+def test_layer_types_of_a_class_are_derived_alike(kind: str, script: Script) -> None:
+    text = json.dumps({"model_type": kind, "head_dim": 192, "num_hidden_layers": 14})
+    assert_same(script(text), command_answer(text))
+
+
 @pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
 def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script

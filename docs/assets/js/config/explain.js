@@ -9,7 +9,7 @@ import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
 const { LENGTHS, NONE, SAME_LENGTHS } = keys;
-const { ORIGINAL, RULELESS, WIDTH: HEAD_WIDTH, WIDTHLESS } = families;
+const { BASE, META, ORIGINAL, RULELESS, WIDTH: HEAD_WIDTH, WIDTHLESS } = families;
 const { EXTENSIBLE } = explain;
 const [SHOWN, WIDTH, LARGE] = [explain.SHOWN, explain.WIDTH, explain.LARGE].map(Number);
 
@@ -51,7 +51,7 @@ export function explained(config, length = null) {
     wrong,
     set: wrong ? remedy(config, asked, met) : null,
     set_in: config.place.entries.place.replace(/\.+$/, "") || null,
-    notes: config.notes,
+    notes: config.place.assumed ? [...config.notes, explain.ASSUMED] : config.notes,
     pairs,
   };
 }
@@ -102,7 +102,8 @@ function unseenOf(config, plain, asked) {
       const slowed = omega.map((one, i) => one / now[i]);
       return unseenPairs(omega, slowed, { trained: within(config, end), length });
     });
-  return now.map((one, i) => one > 0 && all.every((unseen) => unseen[i]));
+  const isOpen = config.scheme === "llama3" && config.length === null;
+  return now.map((one, i) => one > 0 && !isOpen && all.every((unseen) => unseen[i]));
 }
 
 /** The entries to change for more positions than met, or null if there are none. A model without a
@@ -274,13 +275,14 @@ export function numbered(numbers) {
 export const COLUMNS = ["pair", "turns in training", "slowed by", "angles"];
 
 /** Some of the pairs, the first and the last among them, as cells under these heads. */
-export function cellsOf({ pairs }) {
+export function cellsOf(found) {
+  const { pairs } = found;
   const count = Math.min(SHOWN, pairs.length);
   const step = (pairs.length - 1) / Math.max(count - 1, 1);
   const places = new Set(list(count, (n) => Number(rounded(n * step))));
   return [...places].map((place) => {
-    const { pair, turns, slowed, unseen } = pairs[place];
-    const met = turns === null ? "-" : "met";
+    const { pair, turns, slowed, unseen, never_round: slow } = pairs[place];
+    const met = turns === null || (slow && isUnclear(found)) ? "-" : "met";
     return [
       String(pair),
       turns === null ? "-" : general(turns, 4),
@@ -297,6 +299,10 @@ function tableOf(found) {
   );
 }
 
+/** Whether slow pairs leave the angles before scaling, and those after it are not known. */
+const isUnclear = ({ scheme, length, asked_length: asked, factor, trained_length: trained }) =>
+  scheme === "llama3" && !length && Number(asked) > factor * Number(trained);
+
 /** How many pairs complete no turn, and what the length brings, in sentences. */
 export function verdictOf(found) {
   const whole = found.trained_length || found.length;
@@ -308,13 +314,21 @@ export function verdictOf(found) {
   const still = found.pairs.length - moving;
   const said =
     `${found.never_round} of ${moving} pairs complete no turn within ${trained} positions.` +
-    `${still ? ` ${still} more stand still.` : ""} In ${grouped(found.asked_length)} positions, `;
-  if (found.unseen) return `${said}${found.unseen} of the ${moving} pairs meet new angles.`;
-  return `${said}no pair meets a new angle.`;
+    `${still ? ` ${still} more stand still.` : ""}`;
+  const asked = `${grouped(found.asked_length)} positions`;
+  if (found.unseen) return `${said} In ${asked}, ${found.unseen} of the ${moving} pairs meet new angles.`;
+  if (isUnclear(found)) return `${said} Whether these meet new angles in ${asked} is not known.`;
+  return `${said} In ${asked}, no pair meets a new angle.`;
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
-export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
+export function remedyOf({ model_type: kind, scheme, set, set_in: place, base_given: isGiven }) {
+  if (kind === META) {
+    const says =
+      "What helps: a params.json has no place for another rule. Convert the weights, and ask about" +
+      " the config.json or the GGUF file that comes of it, or feed the model fewer tokens.";
+    return { says, lines: [] };
+  }
   if (RULELESS.includes(kind)) {
     const feed = "Feed the model fewer tokens, or rotate by yarn_frequencies in your own code.";
     const says = `What helps: transformers 5.24 reads no rule for model type "${kind}". ${feed}`;
@@ -330,7 +344,13 @@ export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
     return { says, lines: [] };
   }
   const where = place ? ` inside ${place}` : "";
-  return { says: `What to set${where}:`, lines: dumps(set, 2).split("\n").slice(1, -1) };
+  const lines = dumps(set, 2).split("\n").slice(1, -1);
+  const given =
+    isGiven || !lines.some((line) => line.includes(BASE))
+      ? ""
+      : ` (${BASE} is the default of the model's code: if the model was trained with another base,` +
+        " put that in its place)";
+  return { says: `What to set${where}${given}:`, lines };
 }
 
 function settings(found) {

@@ -36,8 +36,9 @@ export function read(config, layerType) {
   const chosen = chosenLayers(reading, layers, layerType);
   const section = layers.get(chosen);
   const head = headOf(reading, section, chosen);
+  const rule = section === null ? standing(entries) : ruleOf(reading, section, head);
   return {
-    rule: section === null ? standing(entries) : ruleOf(reading, section, head),
+    rule,
     head,
     layout: layoutIn(reading, head),
     sections: sectionsOf(section, head, notes),
@@ -52,6 +53,7 @@ export function read(config, layerType) {
       window: windowOf(reading, chosen ?? layerType),
       layers,
       kind,
+      assumed: rule.assumed ?? false,
     },
   };
 }
@@ -67,7 +69,9 @@ function translated(entries, notes) {
   if (isDiffusion(entries)) return new Entries(axes(entries, notes), entries.place);
   const isParams = PARAMS.every((key) => entries.has(key)) && !entries.has("model_type");
   if (!isParams || (entries.has(WIDTH) && !entries.has(BASE))) return entries; // Mistral's
-  notes.push("The keys are those of params.json, as Meta publishes it; Meta's code is followed.");
+  notes.push(
+    "The keys are those of a params.json, as Meta and Mistral publish it; Meta's code is followed.",
+  );
   const rule = entries.flag(SCALED, false) ? [["rope_scaling", META_RULE]] : [];
   const rest = [...entries.mapping].filter(([key]) => key !== SCALED);
   return new Entries(new Map([...rest, ...rule, ["model_type", META]]), entries.place);

@@ -5,9 +5,9 @@ import { agreed, refuseUnknown } from "./entries.js";
 import { typeOf } from "./keys.js";
 import { Refusal, general, isObject, rounded, shown, truncated } from "./python.js";
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
-import { diffusion, entries as limits, families, keys, scaling } from "./tables.js";
+import { diffusion, entries as limits, families, keys, rule as texts, scaling } from "./tables.js";
 
-const { ALPHA, BASE, FIXED, MULTIPLIED, ORIGINAL, REMOTE } = families;
+const { ALPHA, BASE, FIXED, META, MULTIPLIED, ORIGINAL, REMOTE } = families;
 const { SHARE, STEPPING, WIDTH } = families;
 const { ATTENTION, ATTN, BASES, CHUNKS, COMMON, EXTRAPOLATION, LENGTHS, OF_YARN } = keys;
 const { RATIO, RULES, SAME_LENGTHS, SCALE, STEPS, TELECHAT, TRAINED } = keys;
@@ -71,6 +71,12 @@ function outerScheme({ entries, kind, known }) {
 /** The base, which a model type may take for given, and whether the file has it. */
 function baseOf(reading, { entries, apart, baseGiven }) {
   const { entries: outer, known, defaults, notes } = reading;
+  if (entries.mapping.has(BASE) && !entries.has(BASE)) {
+    throw new Refusal(
+      `${entries.path(BASE)} must be the base that the model was trained with; got null, as` +
+        " transformers 5 writes it after config.rope_scaling = ..., and cannot load it",
+    );
+  }
   const bases = new Map([[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]]);
   if (!apart) {
     for (const key of BASES) bases.set(outer.path(key), outer.number(key, ABOVE_ONE));
@@ -87,7 +93,8 @@ function baseOf(reading, { entries, apart, baseGiven }) {
   if (base === null) {
     const taken = defaults.get(BASE);
     const taker = REMOTE.has(reading.kind) ? "The code of this model" : "transformers";
-    notes.push(`${BASE} is not given. ${taker} uses ${general(taken, 15)} for this model type.`);
+    const said = `${BASE} is not given. ${taker} uses ${general(taken, 15)} for this model type.`;
+    notes.push(REMOTE.has(reading.kind) ? said : `${said} ${texts.LOST}`);
     return [timesRatio(reading, taken), false];
   }
   // Not where rope_parameters are those of the model type, or put together.
@@ -175,7 +182,9 @@ function needed({ entries }, length, scheme, least = 1) {
 }
 
 function readDefault(reading, entries, head, { length }) {
-  return { trainedLength: originalOf(reading, entries, length) || chunkedLength(reading) || length };
+  const original = originalOf(reading, entries, length) || chunkedLength(reading);
+  const assumed = original === null && length !== null;
+  return { trainedLength: original || length, assumed };
 }
 
 function readAxial({ entries }, _, head) {
@@ -272,10 +281,17 @@ function readLlama3(reading, entries, head, { length }) {
   const low = entries.requiredNumber("low_freq_factor", ABOVE_ZERO);
   const high = entries.requiredNumber("high_freq_factor", ABOVE_ZERO);
   checkOrder(entries, ["low_freq_factor", low], ["high_freq_factor", high]);
+  const isOpen = length === null && reading.kind === META;
+  if (isOpen) {
+    reading.notes.push(
+      `The file does not say how long sequences were after scaling: ${trained} is the length before.` +
+        " The model card, or the config.json of the model, has the other.",
+    );
+  }
   return {
     factor,
     trainedLength: trained,
-    length: length ?? truncated(Number(trained) * factor),
+    length: isOpen ? null : (length ?? truncated(Number(trained) * factor)),
     settings: { low, high },
   };
 }
@@ -333,7 +349,8 @@ function readYarn(reading, entries, head, rule) {
   if (attn !== null) {
     reading.notes.push(
       `${ATTN} is ${general(attn)}. Neither transformers nor vLLM 0.33 reads it; SGLang 0.5.23` +
-        ` multiplies the attention factor by it, which makes ${general(attentionFactor * attn, 10)}.` +
+        " and older versions of vLLM multiply the attention factor by it, which makes" +
+        ` ${general(attentionFactor * attn, 10)}.` +
         " attention_factor is a different setting: the factor itself.",
     );
   }

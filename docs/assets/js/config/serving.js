@@ -7,7 +7,7 @@ import { wrap } from "./wrap.js";
 
 const { BASE, SHARE, UNSCALED_WINDOWS } = families;
 const { ATTN, LENGTHS, SYNONYMS } = keys;
-const { BY_WINDOW, FLAGS, LLAMA_CPP, MODEL, NOTES, PARAMETERS, SGLANG, TRANSFORMERS, VLLM } = texts;
+const { BY_WINDOW, DEFAULT_BASE, FLAGS, LLAMA_CPP, MODEL, NOTES, PARAMETERS, SGLANG, TRANSFORMERS, VLLM } = texts;
 const WIDTH = Number(explain.WIDTH);
 
 export const { PROGRAMS } = texts;
@@ -156,7 +156,11 @@ function notesOf(program, configs, found, changes) {
     window: windows && isSet && !isNested,
   };
   const said = NOTES.get(program);
-  return Object.keys(reasons).flatMap((reason) =>
+  const notes = Object.keys(reasons).flatMap((reason) =>
     reasons[reason] && said.has(reason) ? [said.get(reason)] : [],
   );
+  if (isSet && program !== LLAMA_CPP && found.some(({ base_given: isGiven }) => !isGiven)) {
+    notes.push(DEFAULT_BASE);
+  }
+  return configs.some(({ place }) => place.assumed) ? [...notes, explain.ASSUMED] : notes;
 }

@@ -6,7 +6,7 @@ import { families, keys, layers as words, stack } from "./tables.js";
 const { LABELS, LATER_WINDOWS, MIXED, NARROW, PERIODS, SCALED_WINDOWS, WIDE_WINDOW } = families;
 const { WINDOW, WINDOWS } = families;
 const { LAYERS, LOCAL_WINDOW } = keys;
-const { FULL, SLIDING, STILL } = stack;
+const { FULL, SLIDING, STILL, UNLISTED } = stack;
 
 /** The numbers of the layers that a section is about: rotates, layers, windowed, count, each null if
     it is not known. */
@@ -68,6 +68,10 @@ function kindsOf(reading) {
   const listed = listedTypes(reading);
   const count = layerCount(reading);
   if (listed.length) return listed;
+  if (count !== null && UNLISTED.has(kind)) {
+    const [first, group] = UNLISTED.get(kind);
+    return [...Array(Number(count)).keys()].map((i) => first[i] ?? group[i % group.length]);
+  }
   if (count === null || !known || MIXED.includes(kind)) return null;
   const all = [...Array(Number(count)).keys()];
   const period = PERIODS.get(kind) ?? words.RULES.get(kind);
