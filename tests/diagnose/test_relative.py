@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias, cast
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from posenc import alibi_slopes, nn
+from posenc.diagnose import relative
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from posenc.diagnose.scores import ScoreRun
 from tests.diagnose.models import (
@@ -806,3 +808,24 @@ def test_keys_without_weight_are_not_seen_however_they_are_hidden(hidden: float)
         torch.softmax(x[..., :4], dim=-1)  # these are no scores of five keys
     (found,) = run.found
     assert torch.equal(found.seen[0], CAUSAL)
+
+
+# In words
+
+
+def test_heads_are_counted_by_layers() -> None:
+    assert "are equal, in 2 layers with 2 heads each." in nn.relative_scores(Decoder()).why
+    assert "are equal, in 2 heads." in nn.relative_scores(Decoder(layers=1)).why
+    assert "in 2 layers with 1 head each." in nn.relative_scores(Decoder(heads=1)).why
+
+
+def test_heads_of_unequal_layers_are_counted_together() -> None:
+    heads = cast(Any, SimpleNamespace(spread=torch.ones(3), layers=[1, 0, 2]))
+    assert relative._heads_in_words(heads) == "3 heads of 2 layers"
+
+
+def test_slopes_of_what_may_be_one_rank_are_answered_with_how_to_compare_them() -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="alibi")
+    assert "heads= and rank= (--heads, --rank) compare its slopes" in nn.relative_scores(model).why
+    told = nn.relative_scores(model, heads=2, rank=0)
+    assert (told.status, "--rank" in told.why) == (HEALTHY, False)
