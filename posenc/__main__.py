@@ -56,9 +56,11 @@ def run(arguments: Sequence[str] | None) -> int:
     command.add_argument("--trained", type=int, help="how many tokens a training sequence had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument(
-        "--heads", type=int, help="of a layer on all ranks, of a model of one rank"
+        "--heads",
+        type=int,
+        help="heads of a whole layer, where the model given holds the share of one rank",
     )
-    command.add_argument("--rank", type=int, help="of the model, counted from 0; with --heads")
+    command.add_argument("--rank", type=int, help="that rank, counted from 0; with --heads")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
     command.add_argument(
         "--cache",

@@ -1,18 +1,19 @@
-"""Tokens read one by one: do their positions go on from those that are cached?"""
+"""Tokens read after others, with a cache: do their positions go on from those that are cached?"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
+from itertools import count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
-from posenc.diagnose.answers import ForwardError
+from posenc.diagnose.answers import CannotTellError, ForwardError
 from posenc.diagnose.indirect import one_token
 from posenc.diagnose.operations import suppressed
+from posenc.diagnose.outputs import comparable, output_tensors
 from posenc.diagnose.scores import ScoreRun, Scores
 from posenc.diagnose.trial import SURE, Trial
 
@@ -26,8 +27,16 @@ REACHES = (512, 128, 32)  # so many tokens are read to see whether a key drops o
 CROSSING = (range(-2, 5), range(3, 5))  # places that are read one by one, counted from a window
 
 KEPT, LOST, AHEAD, EVICTED, OTHER = "kept", "lost", "ahead", "evicted", "other"
-UNTRIED = "untried"
+UNTRIED, REFUSED, TURN = "untried", "refused", "turn"
 FIRST_FOUND = (LOST, AHEAD, EVICTED, OTHER, KEPT)
+
+
+class Second(NamedTuple):
+    """What a second call of several tokens shows, after a first one."""
+
+    found: str = UNTRIED  # `KEPT`, `TURN`, `REFUSED` or `UNTRIED`: see `_second_call`
+    token: int = 0  # the first whose output differs from that in one call
+    change: float = 0.0  # by how much, at most
 
 
 class Cached(NamedTuple):
@@ -37,6 +46,7 @@ class Cached(NamedTuple):
     tried: bool = False  # whether a cache took a token
     reach: int = 0  # of so many tokens it was seen whether keys drop out
     windows: tuple[int, ...] = ()  # after how many keys, of a layer or of its cache, some do
+    second: Second = Second()
 
 
 def read_with_cache(
@@ -46,11 +56,13 @@ def read_with_cache(
 
     They are `KEPT`; `LOST` if all new tokens stand at one position; `AHEAD` if each stands one
     position too far; `EVICTED` if they are kept until a cache drops keys, and not after that;
-    `OTHER` than in one call in another way; or `UNTRIED` if no cache could be used, or shows
+    `OTHER` than in one call in another way; a `TURN` is lost if they are kept token by token, and
+    not in a second call of several tokens; or `UNTRIED` if no cache could be used, or shows
     nothing. Windows are sought among so many keys as `length` says, and among 512 at least.
 
     Raises:
         ForwardError: the model does not take the caches that are given.
+        CannotTellError: the model leaves them empty, and returns none.
     """
     # One row more than those of the steps is compared, and none that a window has hidden keys from.
     seen = [int(scores.seen[:, -1].sum(dim=1).min()) for scores in whole.found]
@@ -68,37 +80,128 @@ def read_with_cache(
     if not found & {LOST, AHEAD}:
         found |= {one for window in windows for one in _past_window(trial, window, caches)}
     offset = next((one for one in FIRST_FOUND if one in found), UNTRIED)
-    return Cached(offset, bool(steps or reach), reach, windows)
+    asks = bool(steps) and offset in (KEPT, UNTRIED)
+    second = _second_call(trial, tokens.shape[1], first, caches) if asks else Second()
+    offset = TURN if second.found == TURN else offset
+    return Cached(offset, bool(steps or reach), reach, windows, second)
 
 
 def _steps(
     trial: Trial, tokens: Tensor, places: range, caches: Caches, *, rows: bool = True
 ) -> Iterator[ScoreRun]:
     """Yield the run of the token at each of these places, after those before them in one call."""
-    given = {name: make() for name, make in (caches or {}).items()}
-    said = trial.call(tokens[:, : places.start], **given, **trial.places(0, places.start))
-    for place in places:
-        given |= _returned_cache(trial, said)
-        if not given:
-            return
+    reading = _read(trial, tokens, [0, *places, places.stop], caches)
+    next(reading)
+    for _ in places:
         with ScoreRun(1, None, () if rows else None) as step:
-            one = tokens[:, place : place + 1]
-            said = trial.call(one, **given, **trial.places(place, place + 1))
+            ended = next(reading, reading) is reading
+        if ended:
+            return
         yield step
+
+
+def _read(trial: Trial, tokens: Tensor, cuts: list[int], caches: Caches) -> Iterator[Any]:
+    """Yield what the model returns for the tokens between each two cuts, given those before them.
+
+    Nothing more is yielded where there is no cache to go on with.
+    """
+    given = {name: make() for name, make in (caches or {}).items()}
+    beside = ""  # the name of the cache that is returned beside the logits
+    for start, stop in pairwise(cuts):
+        if start and not given:
+            return
+        said = trial.call(tokens[:, start:stop], **given, **trial.places(start, stop))
+        given |= _returned_cache(trial, said)
+        if not start and caches and _stay_empty(given, caches):
+            beside = next(iter(caches))
+        if beside:
+            given[beside] = _cache_beside_logits(said, beside)
+        yield said
+
+
+def _stay_empty(given: dict[str, Any], caches: Mapping[str, Callable[[], Any]]) -> bool:
+    """Say whether all caches are as they were made, so that the model does not fill them."""
+    with suppressed():  # a cache that refers to itself has no end
+        return all(_is_as(given[name], make()) for name, make in caches.items())
+    return False
+
+
+def _is_as(used: Any, fresh: Any) -> bool:
+    """Say whether a used cache, or a part of one, is equal to a fresh one."""
+    if type(used) is not type(fresh):
+        return False
+    if isinstance(used, Tensor):
+        return torch.equal(used, fresh)
+    if isinstance(used, Mapping):
+        return used.keys() == fresh.keys() and all(_is_as(used[key], fresh[key]) for key in used)
+    if isinstance(used, list | tuple):
+        return len(used) == len(fresh) and all(map(_is_as, used, fresh))
+    if hasattr(used, "__dict__"):
+        return _is_as(vars(used), vars(fresh))
+    return bool(used == fresh)
+
+
+def _cache_beside_logits(output: Any, name: str) -> Any:
+    """Return the one thing after the logits that holds tensors, as (logits, cache) has it."""
+    others = output[1:] if isinstance(output, list | tuple) else ()
+    found = [x for x in others if not isinstance(x, Tensor) and output_tensors(x)]
+    if len(found) == 1:
+        return found[0]
+    raise CannotTellError(
+        f"the cache that was given stayed empty: the model does not fill what {name} is given, and"
+        f" returns no cache as (logits, cache), nor one that is named {name}"
+    )
 
 
 def _returned_cache(trial: Trial, output: Any) -> dict[str, Any]:
     """Return what a model returns under the name of one of its arguments, to be given back."""
     named = output if isinstance(output, Mapping) else getattr(output, "__dict__", {})
-    taken: list[str] = []
-    with suppressed():  # what is not written in Python may have no signature
-        taken += inspect.signature(trial.model.forward).parameters
+    taken = taken_by(trial)
     own = {trial.keyword, *taken[:1]}
     return {
         name: value
         for name, value in named.items()
         if name in taken and name not in own and value is not None
     }
+
+
+def taken_by(trial: Trial) -> list[str]:
+    """Return the names of all arguments of `forward`; none where it has no signature."""
+    with suppressed():  # as what is not written in Python
+        return [*inspect.signature(trial.model.forward).parameters]
+    return []
+
+
+def _second_call(trial: Trial, length: int, first: int, caches: Caches) -> Second:
+    """Return whether several tokens, read in a second call, have the outputs of a single call.
+
+    They are `KEPT`; `REFUSED`; or a `TURN` that is wrong, though the same tokens, read one by one
+    after the same first call, have those outputs. Where they do not, nothing is compared.
+    """
+    stop = first + STEPS + 1
+    with suppressed():
+        tokens = trial.tokens(1, length)
+        whole = _rows_of([trial.call(tokens)], length)[first:stop]
+        _, *singles = _read(trial, tokens, [0, *range(first, stop + 1)], caches)
+        far = SURE * trial.epsilon() * float(whole.abs().max())
+        if not _near(_rows_of(singles, 1), whole, far):
+            return Second()
+        try:
+            _, said = _read(trial, tokens, [0, first, stop], caches)
+        except ForwardError:
+            return Second(REFUSED)
+        apart = (_rows_of([said], stop - first) - whole).abs().amax(dim=1)
+        if float(apart.max()) <= far:
+            return Second(KEPT)
+        if float(apart.max()) > SURE * far:
+            return Second(TURN, first + int((apart > far).nonzero()[0]), float(apart.max()))
+    return Second()
+
+
+def _rows_of(outputs: list[Any], tokens: int) -> Tensor:
+    """Return a row for each of so many tokens in each output, (tokens, width)."""
+    empty = torch.empty(1, tokens)
+    return torch.cat([comparable(empty, x)[0].reshape(tokens, -1) for x in outputs])
 
 
 def _offset_of_rows(whole: ScoreRun, steps: list[ScoreRun], first: int) -> str:

@@ -22,10 +22,13 @@ from posenc.diagnose.cached import (
     KEPT,
     LOST,
     OTHER,
+    REFUSED,
+    TURN,
     UNTRIED,
     Cached,
     Caches,
     read_with_cache,
+    taken_by,
     widest,
 )
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
@@ -83,6 +86,14 @@ CACHED: dict[str, tuple[str, str, str]] = {
         " a key, and different ones after that.",
         "count the tokens that were read, not the keys that the cache still holds.",
     ),
+    TURN: (
+        "a second call of several tokens goes wrong",
+        "They have the outputs of a single call. Read in a second call of several tokens, as the"
+        " second turn of a chat is, they have not: token {token}, counted from 0, is the first to"
+        " differ, and outputs differ by up to {change:.2g}.",
+        "continue the positions after the tokens in the cache in a call of several tokens, too, and"
+        " let its mask hide none of them.",
+    ),
 }
 FAR = "far keys are favoured"
 SHARD = "slopes repeat from head to head"
@@ -117,8 +128,9 @@ def relative_scores(
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
-    call. Where a layer has a window, or a cache drops keys, within 512 tokens or within `length`,
-    tokens are also read one by one until there are more than it holds, and beyond.
+    call, and a second call of several tokens must have the outputs of one call. Where a layer has a
+    window, or a cache drops keys, within 512 tokens or within `length`, tokens are also read one by
+    one until there are more than it holds, and beyond.
 
     What all scores of a query have in common has no effect on its attention, and biases may differ
     in it. Biases that change evenly with the distance must fall with it, so that near keys are
@@ -134,8 +146,9 @@ def relative_scores(
         model: see `diagnose`.
         example: see `diagnose`.
         cache: for each keyword of `forward` that takes a cache, a function that returns an empty
-            one, as in `{"cache": nn.Cache}`; the model adds to it. None for a cache that the model
-            returns.
+            one, as in `{"cache": nn.Cache}`; the model adds to it, or leaves it as it is and
+            returns another, as (logits, cache). None for a cache that the model
+            returns under that name.
         length: how many tokens it has to read: a larger window is not looked for. None for 512.
         heads: how many heads a layer has on all ranks together, where the model is the part of one
             rank; its slopes are then compared with those of `posenc.alibi_slopes`.
@@ -147,7 +160,8 @@ def relative_scores(
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
         rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "queries and
         keys are rotated twice, or their positions doubled", "the offset of cached tokens is lost",
-        "steps stand one position too far", "positions restart where the cache drops keys", "slopes
+        "steps stand one position too far", "positions restart where the cache drops keys", "a
+        second call of several tokens goes wrong", "slopes
         repeat from head to head", "its slopes are those of other heads", "far keys are
         favoured", and, of positions on several axes, "scores change where an axis is shifted", "an
         axis of its positions is not read" and "a step ignores the positions that it is given", all
@@ -155,8 +169,9 @@ def relative_scores(
         and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
-        read one by one, and `window`, the largest beyond which they were; and of biases `near`, in
-        how many heads they favour near keys.
+        read one by one, and `window`, the largest beyond which they were; of a second call that
+        goes wrong `token`, the first that differs, and `change`, by how much outputs do; and of
+        biases `near`, in how many heads they favour near keys.
 
     Raises:
         TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
@@ -247,7 +262,8 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
         numbers = _cached_numbers(read)
         return answer(ILL, verdict, why.format(**numbers), numbers, helps)
     if not run.found:
-        return _judge_without_scores(trial, run)
+        found = _judge_without_scores(trial, run)
+        return replace(found, why=f"{found.why} {_read_in_words(trial, read, length, 'rows')}")
     rotated = find_rotated(trial, tokens)
     heads = _heads(trial, run.found, less_own=not rotated)
     if trial.axes:
@@ -261,14 +277,21 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
         found = replace(found, why=found.why + _axes_in_words(axes_of_text(trial, tokens)))
     if not found.ill:
         _demand_all(run, read.offset)
-    why = f"{found.why} {_read_in_words(read, length)}" if found.status == HEALTHY else found.why
+    why = (
+        f"{found.why} {_read_in_words(trial, read, length)}"
+        if found.status == HEALTHY
+        else found.why
+    )
     return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
 
 
 def _cached_numbers(read: Cached) -> dict[str, float]:
     """Return what is measured with a cache."""
-    cached = int(read.offset not in (UNTRIED, OTHER))
-    return {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
+    cached: float = int(read.offset not in (UNTRIED, OTHER))
+    numbers = {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
+    if read.offset == TURN:
+        numbers |= {"token": read.second.token, "change": read.second.change}
+    return numbers
 
 
 def _axes_in_words(axes: int) -> str:
@@ -281,11 +304,25 @@ def _axes_in_words(axes: int) -> str:
     )
 
 
-def _read_in_words(read: Cached, length: int | None) -> str:
+SECOND = {
+    KEPT: "A second call of several tokens has the outputs of a single call.",
+    REFUSED: "The model refuses a second call of several tokens.",
+    UNTRIED: "A second call of several tokens was not compared.",
+}
+
+
+def _read_in_words(trial: Trial, read: Cached, length: int | None, what: str = "scores") -> str:
     """Return in words what was tried with a cache, and which windows were not."""
+    if not read.tried and len(taken_by(trial)) < 2:
+        return "No cache was tried."
+    if not read.tried:
+        return "No cache was tried; cache= or --cache NAME=MODULE:CLASS tries one."
+    second = SECOND[read.second.found]
+    if read.offset != KEPT and read.second.found == KEPT:
+        return f"With a cache {what} show nothing. {second}"
     if read.offset != KEPT:
-        return "A cache was tried, and shows nothing." if read.tried else "No cache was tried."
-    same = "Read one by one with a cache, tokens have the same scores"
+        return "A cache was tried, and shows nothing."
+    same = f"{second} Read one by one with a cache, tokens have the same {what}"
     if read.windows:
         sizes = " and ".join(map(str, read.windows))
         same += f", also beyond its window{'s' * (len(read.windows) > 1)} of {sizes} keys"
@@ -497,6 +534,8 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float], part: Part | None) -
             return answer(ILL, SHARD, why, numbers, OWN_HEADS)
         why += " They fall evenly with it: near keys are favoured."
         if part is None:
+            why += " If it is the part of one rank, heads= and rank= (--heads, --rank) compare its"
+            why += " slopes with those of its own heads."
             return answer(HEALTHY, RELATIVE, why, numbers)
         return _judge_part(steps, part, why, numbers)
     if near:
@@ -550,6 +589,9 @@ def _slopes(values: Tensor, seen: Tensor) -> list[float]:
 
 
 def _heads_in_words(heads: _Heads) -> str:
-    """Return in words how many heads there are."""
-    count = len(heads.spread)
-    return f"{count} head{'s' if count > 1 else ''}"
+    """Return in words how many heads there are, and in how many layers."""
+    count, layers = len(heads.spread), [one for one in heads.layers if one]
+    if len(layers) > 1 and len(set(layers)) == 1:
+        return f"{len(layers)} layers with {layers[0]} head{'s' if layers[0] > 1 else ''} each"
+    of = f" of {len(layers)} layers" if len(layers) > 1 else ""
+    return f"{count} head{'s' if count > 1 else ''}{of}"

@@ -154,7 +154,8 @@ def diagnose(
     if base is not None and trained is None:
         raise ValueError("trained must be given where base is; got None")
     if trained is not None and length is None:
-        raise ValueError("length must be given where trained is; got None")
+        example_of = f"length={2 * trained} or --length {2 * trained}"
+        raise ValueError(f"length must be given where trained is, as in {example_of}; got None")
     answers = [
         sees_order(model, example, axis=axis),
         drowned_tokens(model, example, axis=axis),

@@ -79,3 +79,34 @@ def test_attention_of_other_heads_in_a_step_is_not_compared() -> None:
 
     assert [*cached._paired(run(2), [run(3), run(3)])] == []
     assert len([*cached._paired(run(2), [run(2), run(2)])]) == 1
+
+
+class Memory:
+    """A cache whose layers may know it."""
+
+    def __init__(self, *held: Any) -> None:
+        self.held = held
+
+
+def test_a_cache_as_it_was_made_is_told_from_one_that_is_filled() -> None:
+    def made() -> Any:
+        return Memory([], {"keys": torch.zeros(2), "count": 0})
+
+    def stays_empty(*held: Any) -> bool:
+        return cached._stay_empty({"memory": Memory(*held)}, {"memory": made})
+
+    assert stays_empty([], {"keys": torch.zeros(2), "count": 0})
+    assert not stays_empty([], {"keys": torch.ones(2), "count": 0})
+    assert not stays_empty([], {"keys": torch.zeros(2), "count": 1})
+    assert not stays_empty([torch.ones(1)], {"keys": torch.zeros(2), "count": 0})
+    assert not stays_empty([], {})
+    assert not stays_empty((), {})
+
+
+def test_a_cache_that_knows_itself_is_not_taken_for_empty() -> None:
+    def made() -> Memory:
+        memory = Memory([])
+        memory.held[0].append(memory)
+        return memory
+
+    assert not cached._stay_empty({"memory": made()}, {"memory": made})

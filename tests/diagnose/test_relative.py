@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias, cast
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from posenc import alibi_slopes, nn
+from posenc.diagnose import relative
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from posenc.diagnose.scores import ScoreRun
 from tests.diagnose.models import (
@@ -431,8 +433,95 @@ def test_a_cache_of_another_class_can_be_given(scheme: str) -> None:
     assert nn.relative_scores(model, cache=OURS).ill == (scheme == "rope")
     found = nn.relative_scores(model)
     assert (found.status, found.measured["cached"]) == (HEALTHY, 0)
-    assert "No cache was tried." in found.why
+    assert "No cache was tried; cache= or --cache NAME=MODULE:CLASS tries one." in found.why
     assert nn.diagnose(model, cache=OURS).ill == (scheme == "rope")
+
+
+def from_zero_unless_alone(past: int, new: int) -> Tensor:
+    start = past if new == 1 else 0
+    return torch.arange(start, start + new)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"fused": True},
+        {"times": (0, 0), "bias": alibi},
+        {"times": (0, 0), "rows": True},
+        {"window": 8, "keeps": 8},
+    ],
+    ids=["rotary", "rotary, fused", "biases", "rows", "evicting"],
+)
+def test_a_second_turn_that_begins_at_0_again_is_told(form: dict[str, Any]) -> None:
+    found = nn.relative_scores(Decoder(counts=from_zero_unless_alone, **form))
+    assert (found.verdict, found.status) == ("a second call of several tokens goes wrong", ILL)
+    token = found.measured["token"]
+    assert token == (5 if "window" in form else 10)  # three before the end of what all tokens see
+    assert f"token {token}, counted from 0, is the first to differ" in found.why
+    assert found.measured["change"] > 1e-4
+    found = nn.relative_scores(Decoder(**form))
+    assert not found.ill
+    assert "A second call of several tokens has the outputs of a single call." in found.why
+
+
+def test_a_second_turn_under_a_mask_of_the_first_keys_goes_wrong() -> None:
+    class HidesTheCache(Decoder):
+        def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+            return functional.scaled_dot_product_attention(q, k, v, is_causal=q.shape[2] > 1)
+
+    assert nn.relative_scores(HidesTheCache()).verdict.startswith("a second call")
+
+
+def test_a_second_turn_that_is_refused_is_said_to_be() -> None:
+    class RefusesTurns(Decoder):
+        def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
+            assert past is None or ids.shape[1] == 1
+            return super().forward(ids, past)
+
+    found = nn.relative_scores(RefusesTurns())
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 1)
+    assert "The model refuses a second call of several tokens." in found.why
+
+
+def test_a_second_turn_that_rounding_may_explain_is_not_judged() -> None:
+    class Rounds(Decoder):
+        def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
+            found = super().forward(ids, past)
+            turn = past is not None and ids.shape[1] > 1
+            return {**found, "out": found["out"] * (1 + 5e-6 * turn)}
+
+    found = nn.relative_scores(Rounds())
+    assert found.status == HEALTHY
+    assert "A second call of several tokens was not compared." in found.why
+
+
+class Beside(Decoder):
+    """Returns (out, cache), as nanoGPT does, and fills no cache that it is given."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        return tuple(super().forward(ids, past or None).values())
+
+
+def test_a_cache_beside_the_logits_is_given_back() -> None:
+    found = nn.relative_scores(Beside(), cache={"past": list})
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 1), str(found)
+    for form in ({}, {"times": (0, 0), "rows": True}):
+        lost = Beside(counts=lambda past, new: torch.arange(new), **form)  # type: ignore[arg-type]
+        assert nn.relative_scores(lost, cache={"past": list}).verdict == LOST
+    found = nn.relative_scores(lost)  # without a cache nothing tells
+    assert (found.verdict, found.status) == ("its positions are absolute", ABSENT)
+    assert "No cache was tried; cache= or --cache" in found.why
+
+
+def test_a_cache_that_stays_empty_is_undetermined() -> None:
+    class FillsNone(Beside):
+        def forward(self, ids: Tensor, past: Any = None) -> Any:
+            return super().forward(ids, past)[0]
+
+    found = nn.relative_scores(FillsNone(), cache={"past": list})
+    assert found.status == UNDETERMINED
+    assert "the cache that was given stayed empty: the model does not fill what past" in found.why
 
 
 @pytest.mark.parametrize("form", [{}, {"rows": True}], ids=["rotary", "rows"])
@@ -511,7 +600,10 @@ def test_no_window_is_claimed_where_the_scores_of_a_step_are_not_seen() -> None:
 
     found = nn.relative_scores(Folded())
     assert (found.status, found.measured["cached"]) == (HEALTHY, 0), str(found)
-    assert found.why.endswith("A cache was tried, and shows nothing.")
+    assert found.why.endswith(
+        "With a cache scores show nothing. A second call of several tokens has the outputs of a"
+        " single call."
+    )
 
 
 def test_a_window_whose_cache_drops_no_key_is_healthy() -> None:
@@ -716,3 +808,24 @@ def test_keys_without_weight_are_not_seen_however_they_are_hidden(hidden: float)
         torch.softmax(x[..., :4], dim=-1)  # these are no scores of five keys
     (found,) = run.found
     assert torch.equal(found.seen[0], CAUSAL)
+
+
+# In words
+
+
+def test_heads_are_counted_by_layers() -> None:
+    assert "are equal, in 2 layers with 2 heads each." in nn.relative_scores(Decoder()).why
+    assert "are equal, in 2 heads." in nn.relative_scores(Decoder(layers=1)).why
+    assert "in 2 layers with 1 head each." in nn.relative_scores(Decoder(heads=1)).why
+
+
+def test_heads_of_unequal_layers_are_counted_together() -> None:
+    heads = cast(Any, SimpleNamespace(spread=torch.ones(3), layers=[1, 0, 2]))
+    assert relative._heads_in_words(heads) == "3 heads of 2 layers"
+
+
+def test_slopes_of_what_may_be_one_rank_are_answered_with_how_to_compare_them() -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="alibi")
+    assert "heads= and rank= (--heads, --rank) compare its slopes" in nn.relative_scores(model).why
+    told = nn.relative_scores(model, heads=2, rank=0)
+    assert (told.status, "--rank" in told.why) == (HEALTHY, False)

@@ -214,7 +214,7 @@ def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
     assert "base 100," in diagnose(*asked, "40", "--base", "100")[1]
     assert diagnose(*asked, "80")[0] == 0
     status, _, error = diagnose("rotary", "--trained", "40")
-    assert (status, "length must be given where trained is" in error) == (2, True)
+    assert (status, "trained is, as in length=80 or --length 80" in error) == (2, True)
 
 
 def test_the_sequence_axis_can_be_given(diagnose: Run) -> None:
@@ -236,7 +236,7 @@ def test_a_model_that_fails_gives_status_2_and_the_reason(diagnose: Run) -> None
 def test_a_cache_can_be_given(diagnose: Run) -> None:
     output = diagnose("rotary", "--cache", "cache=posenc.nn:Cache")[1]
     assert "Read one by one with a cache, tokens have the same scores" in words(output)
-    assert "No cache was tried." in words(diagnose("rotary")[1])
+    assert "--cache NAME=MODULE:CLASS tries one." in words(diagnose("rotary")[1])
     for wrong in ("cache", "cache=posenc.nn", "=:"):
         status, _, error = diagnose("rotary", "--cache", wrong)
         assert status == 2
