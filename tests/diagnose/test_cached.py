@@ -110,3 +110,8 @@ def test_a_cache_that_knows_itself_is_not_taken_for_empty() -> None:
         return memory
 
     assert not cached._stay_empty({"memory": made()}, {"memory": made})
+
+
+def test_a_forward_without_a_signature_has_no_known_arguments() -> None:
+    model = SimpleNamespace(forward=dict)  # not written in Python
+    assert cached.taken_by(cast(Trial, SimpleNamespace(model=model))) == []
