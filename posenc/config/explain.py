@@ -26,6 +26,11 @@ ASSUMED = (
     "The trained length is taken to be the promised one. If it is not, pass --trained, or set"
     " original_max_position_embeddings."
 )
+# What is said below a rule to set.
+RENAMED = (
+    "What to set is for transformers 5. Before it, rope_parameters is called rope_scaling, and"
+    " rope_theta stands beside it."
+)
 LARGE = 100  # a factor of dynamic NTK above this is no remedy
 # With these rules more positions need other settings at most.
 EXTENSIBLE = ("default", "linear", "yarn", "llama3", "dynamic")
@@ -43,6 +48,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
     pairs = [] if config.scheme == NONE else _pairs(config, asked)
     new = sum(pair["unseen"] for pair in pairs)
     beyond = bool(asked and met and asked > met and new)
+    remedy = _remedy(config, asked, met) if beyond and asked and met else None
     return {
         "model_type": config._place.entries.text("model_type"),
         "layer_type": config.layer_type,
@@ -69,11 +75,20 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "never_round": sum(pair["never_round"] for pair in pairs),
         "unseen": new,
         "wrong": beyond,
-        "set": _remedy(config, asked, met) if beyond and asked and met else None,
+        "set": remedy,
         "set_in": config._place.entries.place.rstrip(".") or None,
-        "notes": [*config.notes, *([ASSUMED] if config._place.assumed else [])],
+        "notes": [*config.notes, *_further_notes(config, remedy)],
         "pairs": pairs,
     } | ({"architecture": config._place.architecture} if config._place.architecture else {})
+
+
+def _further_notes(config: RotaryConfig, remedy: dict[str, Any] | None) -> list[str]:
+    """Return what is assumed of the training, and of the program that reads what to set."""
+    is_meta = config._place.entries.text("model_type") == META
+    is_json = config._place.architecture is None and not is_meta
+    is_renamed = is_json and "rope_parameters" in (remedy or {})
+    said = {ASSUMED: config._place.assumed, RENAMED: is_renamed}
+    return [note for note, holds in said.items() if holds]
 
 
 def _trained_range(config: RotaryConfig) -> int | None:

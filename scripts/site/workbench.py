@@ -89,6 +89,7 @@ MODULES = {
         "WIDTH": explain.WIDTH,
         "LARGE": explain.LARGE,
         "ASSUMED": explain.ASSUMED,
+        "RENAMED": explain.RENAMED,
         "EXTENSIBLE": explain.EXTENSIBLE,
         "REPORT": _console.REPORT,
     },

@@ -536,6 +536,14 @@ def test_a_longer_text_brings_new_angles_and_says_what_to_set(explain: Run) -> N
     assert explain(PLAIN | json.loads(f"{{{settings}}}"), "--length", "16384")[0] == 0
 
 
+def test_what_to_set_says_what_it_is_called_before_transformers_5(explain: Run) -> None:
+    said = "Before it, rope_parameters is called rope_scaling"
+    assert said in " ".join(explain(PLAIN, "--length", "16384")[1].split())
+    assert said not in explain(PLAIN, "--length", "8192")[1]
+    old = PLAIN | {"rope_scaling": {"type": "linear", "factor": 2.0}}
+    assert said not in " ".join(explain(old, "--length", "32768")[1].split())
+
+
 def test_pairs_are_those_that_the_angles_tell(explain: Run) -> None:
     found = numbers_of(explain, PLAIN, "--length", "16384")
     rates = frequencies(128, base=5e5)

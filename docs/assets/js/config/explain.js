@@ -23,6 +23,7 @@ export function explained(config, length = null) {
   const pairs = config.scheme === NONE ? [] : pairsOf(config, asked);
   const count = (name) => BigInt(pairs.filter((pair) => pair[name]).length);
   const wrong = asked !== null && met !== null && asked > met && count("unseen") > 0;
+  const set = wrong ? remedy(config, asked, met) : null;
   return {
     model_type: config.place.entries.text("model_type"),
     layer_type: config.layerType,
@@ -49,11 +50,18 @@ export function explained(config, length = null) {
     never_round: count("never_round"),
     unseen: count("unseen"),
     wrong,
-    set: wrong ? remedy(config, asked, met) : null,
+    set,
     set_in: config.place.entries.place.replace(/\.+$/, "") || null,
-    notes: config.place.assumed ? [...config.notes, explain.ASSUMED] : config.notes,
+    notes: [...config.notes, ...furtherNotes(config, set)],
     pairs,
   };
+}
+
+/** What is assumed of the training, and of the program that reads what to set. */
+function furtherNotes({ place }, set) {
+  const isMeta = place.entries.text("model_type") === META;
+  const isRenamed = !isMeta && set?.has("rope_parameters");
+  return [...(place.assumed ? [explain.ASSUMED] : []), ...(isRenamed ? [explain.RENAMED] : [])];
 }
 
 /** The length whose angles the model has met: without a rule, that of training. */
