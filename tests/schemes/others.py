@@ -24,7 +24,11 @@ LAYER_TYPES = [
     *rows(TypeError, "a string or None", 3, ["a"]),
     *rows(ValueError, "None, as all layers are alike", "full_attention"),
 ]
-CONFIG_ARGUMENTS = {"config": SOURCES, "layer_type": LAYER_TYPES}
+CONFIG_ARGUMENTS = {
+    "config": SOURCES,
+    "layer_type": LAYER_TYPES,
+    "trained_length": without_none(at_least(2)),
+}
 MODEL_TYPES = {"model_type": choices('"cohere2", "gemma2", "gemma3_text"')}
 PADDING = [*(True, [[True]], IDS, IDS[0] > 0, IDS < 0, torch.ones(2, 4) > 0, (IDS > 0).to(META))]
 EXAMPLES = [
