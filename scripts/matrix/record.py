@@ -223,10 +223,16 @@ def is_known(library: Library) -> bool:
     return same and bool(release(library))
 
 
+@cache
+def case_count(suite: str) -> int:
+    """Return how many cases a suite has."""
+    return len(vectors.load(suite).cases)
+
+
 def case_counts(library: Library) -> tuple[int, int]:
     """Return how many cases the suites had that a library was asked, and how many they have."""
     asked = result(library)["digests"]["vectors"]
-    total = {suite: len(vectors.load(suite).cases) for suite in asked}
+    total = {suite: case_count(suite) for suite in asked}
     known = {suite: release_of(suite, one) for suite, one in asked.items()}
     then = [
         total[suite] if name in ("", TODAY) else releases()[name][suite][1]
