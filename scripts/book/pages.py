@@ -112,8 +112,12 @@ def made_text(path: str) -> str:
     A change of its data takes effect when the caches are cleared, as rebuild.py does.
     """
     reads = MADE[path].reads
-    files = sorted(DOCS.glob(reads)) if reads else []
-    return _cached_text(path, tuple(file.stat().st_mtime_ns for file in files))
+    return _cached_text(path, _times(reads) if reads else ())
+
+
+def _times(pattern: str) -> tuple[int, ...]:
+    """Return when each page that matches was last changed."""
+    return tuple(file.stat().st_mtime_ns for file in sorted(DOCS.glob(pattern)))
 
 
 @lru_cache(maxsize=64)
@@ -153,8 +157,16 @@ def page_of(title: Element | None) -> str:
         return ""
     words = slugify("".join(title.itertext()), "-")
     named = title.get("id") or words
-    known = [page for page in [*written_pages(), *MADE] if address(page) == named]
+    known = _pages_by_address(_times(ALL)).get(named, [])
     return next((page for page in known if len(known) == 1 or title_words(page) == words), "")
+
+
+@lru_cache(maxsize=1)
+def _pages_by_address(changed: tuple[int, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for page in [*written_pages(), *MADE]:
+        found.setdefault(address(page), []).append(page)
+    return found
 
 
 def title_words(path: str) -> str:

@@ -82,7 +82,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **about
 def numbered_chapters() -> list[Chapter]:
     """Return the chapters that have a number and sessions, in order."""
     here = (each for each in chapters() if all(map(pages.exists, each.pages)))
-    numbered = (each for each in here if "chapter" in front_matter(pages.text(each.first)))
+    written = (each for each in here if each.first not in pages.MADE)
+    numbered = (each for each in written if "chapter" in front_matter(pages.text(each.first)))
     return [each for each in numbered if any(map(has_session, each.pages))]
 
 
