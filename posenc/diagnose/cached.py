@@ -56,8 +56,7 @@ def read_with_cache(
 
     They are `KEPT`; `LOST` if all new tokens stand at one position; `AHEAD` if each stands one
     position too far; `EVICTED` if they are kept until a cache drops keys, and not after that;
-    `OTHER` than in one call in another way; a `TURN` is lost if they are kept token by token, and
-    not in a second call of several tokens; or `UNTRIED` if no cache could be used, or shows
+    `OTHER` than in one call in another way; or `UNTRIED` if no cache could be used, or shows
     nothing. Windows are sought among so many keys as `length` says, and among 512 at least.
 
     Raises:
@@ -82,7 +81,6 @@ def read_with_cache(
     offset = next((one for one in FIRST_FOUND if one in found), UNTRIED)
     asks = bool(steps) and offset in (KEPT, UNTRIED)
     second = _second_call(trial, tokens.shape[1], first, caches) if asks else Second()
-    offset = TURN if second.found == TURN else offset
     return Cached(offset, bool(steps or reach), reach, windows, second)
 
 

@@ -257,12 +257,12 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
     tokens, run = find_scores_of(trial, trial.length)
     read = read_with_cache(trial, tokens, run, caches, length)
     if read.offset in CACHED:
-        verdict, seen, helps = CACHED[read.offset]
-        why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
-        numbers = _cached_numbers(read)
-        return answer(ILL, verdict, why.format(**numbers), numbers, helps)
+        return _cached_answer(read, read.offset)
+    turns = read.second.found == TURN
     if not run.found:
         found = _judge_without_scores(trial, run)
+        if turns and found.status == ABSENT:  # not of a model whose states look like positions
+            return _cached_answer(read, TURN)
         return replace(found, why=f"{found.why} {_read_in_words(trial, read, length, 'rows')}")
     rotated = find_rotated(trial, tokens)
     heads = _heads(trial, run.found, less_own=not rotated)
@@ -277,6 +277,8 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
         found = replace(found, why=found.why + _axes_in_words(axes_of_text(trial, tokens)))
     if not found.ill:
         _demand_all(run, read.offset)
+    if turns and found.status == HEALTHY:
+        return _cached_answer(read, TURN)
     why = (
         f"{found.why} {_read_in_words(trial, read, length)}"
         if found.status == HEALTHY
@@ -285,11 +287,19 @@ def _judge(trial: Trial, *, caches: Caches, length: int | None, part: Part | Non
     return replace(found, why=why, measured={**found.measured, **_cached_numbers(read)})
 
 
+def _cached_answer(read: Cached, found: str) -> Diagnosis:
+    """Return what is wrong where tokens are cached."""
+    verdict, seen, helps = CACHED[found]
+    why = f"After some tokens in one call, the next were read one by one with a cache. {seen}"
+    numbers = _cached_numbers(read)
+    return answer(ILL, verdict, why.format(**numbers), numbers, helps)
+
+
 def _cached_numbers(read: Cached) -> dict[str, float]:
     """Return what is measured with a cache."""
     cached: float = int(read.offset not in (UNTRIED, OTHER))
     numbers = {"cached": cached, **({"window": max(read.windows)} if read.windows else {})}
-    if read.offset == TURN:
+    if read.second.found == TURN:
         numbers |= {"token": read.second.token, "change": read.second.change}
     return numbers
 
