@@ -105,11 +105,9 @@ class Exhibit:
     def row(self) -> dict[str, str]:
         """The exhibit's row in the table of all."""
         place = f"[{self.title}]({self.wing}.md#{self.id})"
-        year = (self.fixed or self.dated).year
         return {
             "what happened": place,
             "seen in": self.project,
-            "year": str(year),
             "caught by": self.suite,
         }
 
