@@ -19,7 +19,7 @@ import tomllib
 from scripts import ROOT
 
 MODULES = 2  # of a sample
-ENOUGH = 0.9  # the share of changes that tests must notice
+ENOUGH = 0.85  # the share that tests must notice: up to one in ten changes nothing, in some modules
 STATS = ROOT / "mutants" / "mutmut-cicd-stats.json"
 
 
