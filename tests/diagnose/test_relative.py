@@ -506,8 +506,9 @@ class Beside(Decoder):
 def test_a_cache_beside_the_logits_is_given_back() -> None:
     found = nn.relative_scores(Beside(), cache={"past": list})
     assert (found.status, found.measured["cached"]) == (HEALTHY, 1), str(found)
-    for form in ({}, {"times": (0, 0), "rows": True}):
-        lost = Beside(counts=lambda past, new: torch.arange(new), **form)  # type: ignore[arg-type]
+    forms: list[dict[str, Any]] = [{}, {"times": (0, 0), "rows": True}]
+    for form in forms:
+        lost = Beside(counts=lambda past, new: torch.arange(new), **form)
         assert nn.relative_scores(lost, cache={"past": list}).verdict == LOST
     found = nn.relative_scores(lost)  # without a cache nothing tells
     assert (found.verdict, found.status) == ("its positions are absolute", ABSENT)

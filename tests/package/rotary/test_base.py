@@ -71,3 +71,10 @@ def test_a_base_that_leaves_float64_is_refused() -> None:
 def test_a_trained_length_without_a_full_turn_is_refused() -> None:
     with pytest.raises(ValueError, match="so long that a pair completes a turn; got 6"):
         extended_base(128, 7, trained_length=6)
+
+
+def test_the_base_to_extend_is_10000_and_a_trained_length_of_0_is_refused() -> None:
+    given = extended_base(64, 8192, trained_length=4096, base=10000.0)
+    assert extended_base(64, 8192, trained_length=4096) == given
+    with pytest.raises(ValueError, match=r"^trained_length must be an integer, 1 or more; got 0"):
+        extended_base(64, 8192, trained_length=0)
