@@ -224,16 +224,27 @@ FADES = """() => addEventListener("pagereveal", ({ viewTransition }) => {
 })"""
 
 
-@pytest.mark.parametrize(("motion", "fades"), [("no-preference", "true"), ("reduce", "false")])
+def next_page_fades_in(page: Page) -> bool:
+    """Whether a page fades in within three visits.
+
+    The browser leaves the fade out where the new page takes longer than four seconds.
+    """
+    for _ in range(3):
+        page.goto("chapters/at-the-board/picture/")
+        page.locator(f"a[href*='{PurePosixPath(CHAPTER).name}/']:visible").first.click()
+        expect(page.locator(f"{ARTICLE} .katex-html").first).to_be_visible()
+        if page.evaluate("sessionStorage.fades") == "true":
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("motion", "fades"), [("no-preference", True), ("reduce", False)])
 def test_pages_fade_into_one_another_unless_motion_is_reduced(
-    motion: Literal["no-preference", "reduce"], fades: str, reader: Visit
+    motion: Literal["no-preference", "reduce"], fades: bool, reader: Visit
 ) -> None:
     reader.page.emulate_media(reduced_motion=motion)
     reader.page.add_init_script(f"({FADES})()")
-    reader.page.goto("chapters/at-the-board/picture/")
-    reader.page.locator(f"a[href*='{PurePosixPath(CHAPTER).name}/']:visible").first.click()
-    expect(reader.page.locator(f"{ARTICLE} .katex-html").first).to_be_visible()
-    assert reader.page.evaluate("sessionStorage.fades") == fades
+    assert next_page_fades_in(reader.page) is fades
     assert reader.faults == []
 
 
