@@ -108,8 +108,8 @@ MANY_SIZES = (
 )
 
 
-# Every page is opened in one look; one page of each kind in all looks, at all widths and on paper.
-# `make test-all` opens the others so, too.
+# Every page is opened once; one page of each kind in all looks, at all widths and on paper, and by
+# axe-core. `make test-all` opens the others so, too.
 SPECIMENS = (
     "",
     "chapters/attention/",
@@ -173,7 +173,7 @@ def test_page_has_one_title_and_a_language(visit: Visit) -> None:
     assert visit.page.evaluate(TITLES_AND_LANGUAGE) == [1, "en"]
 
 
-@every_page
+@every_look
 def test_axe_finds_nothing_in_the_look_of_a_desk(unfolded: Visit) -> None:
     assert violations(unfolded.page) == []
 

@@ -131,6 +131,13 @@ def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -
     expect(printout(bench)).not_to_be_empty()
 
 
+def test_the_status_says_that_a_model_type_is_not_known(bench: Page) -> None:
+    type_in(bench, json_text({**ALL[0].config, "model_type": "new"}))
+    expect(bench.locator(".says")).to_contain_text("The model type is not known")
+    type_in(bench, json_text(ALL[0].config))
+    expect(bench.locator(".says")).not_to_contain_text("not known")
+
+
 def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page) -> None:
     text = json_text(ALL[0].config)
     for length in (0, -3, 2**53 + 1):

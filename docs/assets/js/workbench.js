@@ -21,6 +21,7 @@ const STATUS = [
   "Exit status 1: something is wrong. The length leads to new angles.",
   "Exit status 2: the configuration cannot be read.",
 ];
+const UNKNOWN = "The model type is not known: this holds only if every layer rotates, as in Llama.";
 const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
 const ABOUT_LENGTH = /^(length must|argument --length)/;
 const PARTS = `
@@ -292,7 +293,8 @@ class Workbench extends HTMLElement {
     this.complain(this.length, "#wb-length-error", isOfLength ? found.error : "");
     this.complain(this.field, "#wb-error", isOfLength ? "" : (found.error ?? ""));
     this.mark(isOfLength ? [] : marks(found, text), text);
-    this.say(STATUS[found.status]);
+    const isUnknown = found.layers?.some(({ rotates }) => rotates === null);
+    this.say(isUnknown ? `${STATUS[found.status]} ${UNKNOWN}` : STATUS[found.status]);
     this.describe();
     this.starts();
     if (found.layers) this.set(isTraining);
