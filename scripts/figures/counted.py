@@ -19,7 +19,7 @@ CLOSING, OPEN = -2.0, -0.05  # log gates of a full stop and of a word
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw positions of a query that counts sentences and of one that counts words; then biases."""
+    """Draw positions of a query that counts sentences and of one that counts tokens; then biases."""
     wide = 256 if narrow else 362
     _draw_counts(panel(figure, 62, 34, wide, 240), ink)
     second = (62, 400) if narrow else (542, 34)
@@ -36,7 +36,7 @@ def _draw_counts(axes: Axes, ink: Ink) -> None:
     keys = np.arange(len(WORDS))
     axes.plot(keys, words, "o--", color=ink.categorical[1], markersize=4)
     axes.plot(keys, stops, "s-", color=ink.categorical[0], markersize=4)
-    axes.text(3.2, 9, "counts words", ha="left")
+    axes.text(3.2, 9, "counts tokens", ha="left")
     axes.text(1.2, 4.4, "counts full stops", ha="left")
     axes.set(title="position of each key", ylim=(0, 11.5), yticks=range(0, 12, 2))
     _words(axes)
