@@ -394,6 +394,13 @@ WIDTHLESS = ("hunyuan_v1_dense", "hunyuan_v1_moe", "minimax", "ministral", "mixt
 ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text")
 # Those whose code reads no rule: their frequencies are plain whatever rope_scaling says.
 RULELESS = ("codegen", "esm", "gptj", "meta", "recurrent_gemma", "roformer")
+# Those that read `partial_rotary_factor` without a rule, too. The classes of other types rotate the
+# whole head then, unless it has a default above.
+PARTIAL = (
+    "glm4_moe_lite", "glm4v_text", "glm_image_text", "glm_ocr_text", "gpt_neox_japanese",
+    "minimax_m2", "minimax_m3_vl_text", "moonshine_streaming", "phi3", "phi4_multimodal",
+    "qwen4_exp_text", "solar_open",
+)  # fmt: skip
 # Those that rotate only if `position_embedding_type` says so.
 ASKING = ("esm", "granitemoehybrid", "wav2vec2-bert", "wav2vec2-conformer")
 

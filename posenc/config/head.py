@@ -6,7 +6,19 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed
-from posenc.config.families import DOUBLED, LATENTS, SHARE, SIZES, TAILS, WIDE, WIDTH
+from posenc.config.families import (
+    DOUBLED,
+    LATENTS,
+    PARTIAL,
+    REMOTE,
+    RULELESS,
+    SHARE,
+    SIZES,
+    TAILS,
+    UNROTATED,
+    WIDE,
+    WIDTH,
+)
 from posenc.config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc.config.layers import Reading, Section
 
@@ -51,6 +63,11 @@ def head_of(reading: Reading, section: Section | None, layer_type: str | None) -
             reading.notes.append(
                 f"{SHARE} is not given. transformers uses {share:g} for this model type."
             )
+    elif share != 1 and _is_unread(reading, section):
+        reading.notes.append(
+            f"{SHARE} is {share:g}. For this model type transformers reads it only with a scaling"
+            " rule. Without one it rotates the whole head."
+        )
     if section is not None and type_of(section.entries) == "proportional":
         return Head(d, d, share)
     rotary_d = int(d * share)
@@ -60,6 +77,13 @@ def head_of(reading: Reading, section: Section | None, layer_type: str | None) -
             f"{name} must leave an even number of dimensions, 2 or more; got {share:g} of {d}"
         )
     return Head(d, rotary_d)
+
+
+def _is_unread(reading: Reading, section: Section | None) -> bool:
+    """Return whether the class in transformers rotates the whole head whatever the entry says."""
+    is_plain = section is None or type_of(section.entries) == "default"
+    is_other = reading.kind in {*PARTIAL, *REMOTE, *RULELESS, *UNROTATED}
+    return is_plain and reading.known and not is_other and reading.defaults[SHARE] == 1
 
 
 def _latent(reading: Reading, section: Section | None, latent: int) -> Head:

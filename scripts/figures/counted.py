@@ -19,7 +19,7 @@ CLOSING, OPEN = -2.0, -0.05  # log gates of a full stop and of a word
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw positions of a query that counts sentences and of one that counts tokens; then biases."""
+    """Draw the positions of a query that counts sentences and of one that counts tokens; biases."""
     wide = 256 if narrow else 362
     _draw_counts(panel(figure, 62, 34, wide, 240), ink)
     second = (62, 400) if narrow else (542, 34)

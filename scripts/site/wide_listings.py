@@ -11,7 +11,8 @@ import re
 LONGEST = 63  # characters of a line that fit into a listing as wide as the text
 
 LISTING = re.compile(
-    r'<div class="(?P<classes>[^"]*\bhighlight\b[^"]*)"(?P<rest>[^>]*>(?:(?!</div>).)*?'
+    r'<div (?P<data>(?:data-[^ >]+ )*)class="(?P<classes>[^"]*\bhighlight\b[^"]*)"'
+    r"(?P<rest>[^>]*>(?:(?!</div>).)*?"
     r"<code>(?P<code>.*?)</code>)",
     re.S,
 )
@@ -27,4 +28,4 @@ def _marked(listing: re.Match[str]) -> str:
     code = html.unescape(TAG.sub("", listing["code"]))
     if max(map(len, code.split("\n"))) <= LONGEST:
         return listing[0]
-    return f'<div class="{listing["classes"]} wide"{listing["rest"]}'
+    return f'<div {listing["data"]}class="{listing["classes"]} wide"{listing["rest"]}'

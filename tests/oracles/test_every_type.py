@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from posenc import RotaryConfig, read_config
-from posenc.config.families import AXES
+from posenc.config.families import AXES, REMOTE, SHARE, defaults_of
 from scripts import DATA
 from tests.oracles.libraries import config_class
 from tests.oracles.rotary_modules import (
@@ -136,6 +136,45 @@ def compared(kind: str, rule: str) -> bool:
 @pytest.mark.parametrize("rule", ["linear", "dynamic", "yarn", "longrope", "llama3"])
 def test_each_rule_is_read_as_each_type_computes_it(rule: str) -> None:
     assert sum(compared(kind, rule) for kind in rotary_types()) >= COMPARED
+
+
+# The part of a head that rotates
+
+
+def rotated_pairs(kind: str, share: float) -> int:
+    """Return how many pairs a type's own module rotates, without a rule."""
+    rope = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": share}
+    found = rotations(kind, config_class(kind)(rope_parameters=rope))
+    return len(next(iter(found.values())).frequencies)
+
+
+def is_read(kind: str) -> bool | None:
+    """Say whether a type's own module reads the part without a rule; None if that is open."""
+    try:
+        return rotated_pairs(kind, 0.5) < rotated_pairs(kind, 1.0)
+    except Exception:  # there is no module, or its layers have frequencies of their own
+        return None
+
+
+@pytest.mark.slow
+def test_a_part_that_a_type_reads_only_with_a_rule_is_noted() -> None:
+    told = re.compile(f"{SHARE} is 0.5. For this model type transformers reads it only")
+    noted = {}
+    for kind in rotary_types():
+        config = config_class(kind)().to_dict()
+        rope = {"rope_type": "default", "rope_theta": 1e4, SHARE: 0.5}
+        config = {key: one for key, one in config.items() if key != "rotary_pct"}
+        try:
+            found = read_config(config | {"rope_parameters": rope})
+        except ValueError:
+            continue
+        if found.scheme != "none" and "qk_rope_head_dim" not in config:
+            noted[kind] = any(told.match(note) for note in found.notes)
+    read = {kind: is_read(kind) for kind in noted}
+    assert [kind for kind, is_noted in noted.items() if is_noted and read[kind]] == []
+    missed = [kind for kind in noted if read[kind] is False and not noted[kind]]
+    assert [kind for kind in missed if kind not in REMOTE and defaults_of(kind) is not None] == []
+    assert sum(noted.values()) >= COMPARED // 2
 
 
 # Rotating layers

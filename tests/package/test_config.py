@@ -476,6 +476,28 @@ def test_a_missing_base_is_that_of_the_model_type_and_noted() -> None:
         read_config(head(rope_scaling=LINEAR))
 
 
+@pytest.mark.parametrize(
+    ("kind", "rule", "is_noted"),
+    [
+        ("llama", {"rope_type": "default"}, True),
+        ("cohere2", {"rope_type": "default"}, True),
+        ("llama", LINEAR, False),
+        ("minimax_m2", {"rope_type": "default"}, False),
+        ("phi", {"rope_type": "default"}, False),
+        ("new-type", {"rope_type": "default"}, False),
+    ],
+)
+def test_a_part_that_transformers_reads_only_with_a_rule_is_noted(
+    kind: str, rule: Config, is_noted: bool
+) -> None:
+    rope = {"rope_theta": 1e4, "partial_rotary_factor": 0.25} | rule
+    sizes = {"head_dim": 64, "max_position_embeddings": 512}
+    found = read_config({"model_type": kind, **sizes, "rope_parameters": rope})
+    assert found.rotary_d == 16
+    told = "partial_rotary_factor is 0.25. For this model type transformers reads it only with"
+    assert any(note.startswith(told) for note in found.notes) == is_noted
+
+
 @pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
 def test_a_base_of_null_beside_a_rule_is_refused(key: str) -> None:
     """As transformers 5.24 saves one, which its class then raises TypeError at."""

@@ -13,16 +13,17 @@ WIDTHS = """listings => listings.filter(one => !one.closest("details"))
 CUT = "lines => lines.filter(line => line.scrollWidth > line.clientWidth).length"
 
 
-def listing(line: str) -> str:
+def listing(line: str, data: str = "") -> str:
     return (
-        '<div class="language-python highlight"><pre><span></span>'
+        f'<div {data}class="language-python highlight"><pre><span></span>'
         f'<code>a\n<span class="n">{line}</span>\n</code></pre></div>'
     )
 
 
-def test_only_a_listing_with_a_long_line_is_marked() -> None:
-    fits = listing("x" * (LONGEST - 4) + "&lt;" * 4)
-    long = listing("x" * (LONGEST + 1))
+@pytest.mark.parametrize("data", ["", 'data-group="a.b" data-module="a" '])
+def test_only_a_listing_with_a_long_line_is_marked(data: str) -> None:
+    fits = listing("x" * (LONGEST - 4) + "&lt;" * 4, data)
+    long = listing("x" * (LONGEST + 1), data)
     assert on_page_content(fits) == fits
     assert on_page_content(fits + long) == fits + long.replace("highlight", "highlight wide")
 

@@ -6,7 +6,8 @@ import { typeOf } from "./keys.js";
 import { Refusal, general, shown, truncated } from "./python.js";
 import { families, head as limits, keys } from "./tables.js";
 
-const { DOUBLED, LATENTS, SHARE, SIZES, TAILS, WIDE, WIDTH } = families;
+const { DOUBLED, LATENTS, PARTIAL, REMOTE, RULELESS, SHARE, SIZES, TAILS } = families;
+const { UNROTATED, WIDE, WIDTH } = families;
 const { HEADS, HIDDEN, LATENT, SHARES, WIDTHS } = keys;
 
 const partOf = (d, share) => truncated(Number(d) * share);
@@ -33,6 +34,11 @@ export function headOf(reading, section, layerType) {
       const taken = `transformers uses ${general(share)} for this model type.`;
       notes.push(`${SHARE} is not given. ${taken}`);
     }
+  } else if (share !== 1 && isUnread(reading, section)) {
+    notes.push(
+      `${SHARE} is ${general(share)}. For this model type transformers reads it only with a` +
+        " scaling rule. Without one it rotates the whole head.",
+    );
   }
   if (section !== null && typeOf(section.entries) === "proportional") {
     return { d, rotaryD: d, share, latent: false };
@@ -57,6 +63,13 @@ function countedHead(path, d, count, share) {
     throw new Refusal(`${path} must be an even integer from 2 to ${d}; got ${count}`);
   }
   return { d, rotaryD: count, share: 1, latent: false };
+}
+
+/** Whether the class in transformers rotates the whole head whatever the entry says. */
+function isUnread({ kind, known, defaults }, section) {
+  const isPlain = section === null || typeOf(section.entries) === "default";
+  const isOther = [...PARTIAL, ...REMOTE.keys(), ...RULELESS, ...UNROTATED].includes(kind);
+  return isPlain && known && !isOther && defaults.get(SHARE) === 1;
 }
 
 /** The rotated vector of latent attention, which stands beside the rest of a head. */
