@@ -10,7 +10,14 @@ from typing import Any
 
 from posenc._arguments import as_choice
 from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
-from posenc.vectors.known import Known, matches, read_known, unmatched_patterns, with_known
+from posenc.vectors.known import (
+    Known,
+    as_patterns,
+    matches,
+    read_known,
+    unmatched_patterns,
+    with_known,
+)
 from posenc.vectors.report import CRASHED, Outcome, Report
 from posenc.vectors.suite import Case, Suite, load, suites
 
@@ -78,7 +85,7 @@ def check(
         'plain geometric'
     """
     contract = as_choice("contract", contract, CONTRACTS)
-    reasons, skip = read_known(known), tuple(skip)
+    reasons, skip = read_known(known), as_patterns(skip)
     asked: tuple[Case, ...]
     unmatched: tuple[str, ...] = ()
     if isinstance(suite, Case):  # no file is read: it may be one of many tests

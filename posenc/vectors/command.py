@@ -35,8 +35,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     tried = actions.add_parser("run", help="test a program", epilog=EXITS)
     tried.add_argument("--suite", help="one suite only")
     tried.add_argument("--contract", choices=CONTRACTS, help="how exact answers must be")
-    tried.add_argument("--seconds", type=float, default=SECONDS, help="for an answer")
-    tried.add_argument("--megabytes", type=int, default=MEGABYTES, help="of memory, on Linux")
+    tried.add_argument("--seconds", type=float, default=SECONDS, help="for an answer (%(default)g)")
+    tried.add_argument(
+        "--megabytes", type=int, default=MEGABYTES, help="of memory, on Linux (%(default)s)"
+    )
     tried.add_argument("--format", choices=FORMATS, default="text", help="of the report")
     tried.add_argument("--all", action="store_true", help="print every wrong case")
     tried.add_argument(
@@ -84,12 +86,13 @@ def main(asked: argparse.Namespace) -> int:
 
 def listing(asked: argparse.Namespace) -> int:
     """Print the suites with their counts."""
-    total = 0
-    for name in suites(folder=asked.folder):
+    total, names = 0, suites(folder=asked.folder)
+    width = max(map(len, names), default=0)
+    for name in names:
         suite = load(name, folder=asked.folder)
         total += len(suite.cases)
-        print(printable(f"{name:12} {len(suite.cases):5}  {suite.about.partition('.')[0]}."))
-    print(f"{'':12} {total:5}")
+        print(printable(f"{name:{width}} {len(suite.cases):5}  {suite.about.partition('.')[0]}."))
+    print(f"{'':{width}} {total:5}")
     return 0
 
 

@@ -153,7 +153,15 @@ def _number(expected: Any, answer: Any, tolerance: Mapping[str, float], place: s
     error = abs(answer - expected)
     allowed = tolerance["absolute"] + tolerance["relative"] * abs(expected)
     over = error / allowed if allowed else math.inf if error else 0.0
-    return Misfit(over, error, place, f"must be {expected:.7g}; got {answer:.7g}")
+    return Misfit(over, error, place, _two_numbers(expected, answer))
+
+
+def _two_numbers(expected: float, answer: float) -> str:
+    """Return what a number must be and what it is, in enough digits to tell the two apart."""
+    must, got = f"{expected:.7g}", f"{answer:.7g}"
+    if must == got:
+        must, got = repr(expected), repr(answer)
+    return f"must be {must}; got {got}"
 
 
 def _structural_misfit(place: str, said: str) -> Misfit:

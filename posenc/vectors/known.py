@@ -27,7 +27,7 @@ def read_known(known: Known) -> dict[str, str]:
         A mapping.
 
     Raises:
-        ValueError: a line has no reason.
+        ValueError: a line or an id has no reason, or the file is not UTF-8.
         OSError: the file cannot be read.
 
     Examples:
@@ -35,9 +35,13 @@ def read_known(known: Known) -> dict[str, str]:
         {'t5/far-*': 'our buckets end sooner'}
     """
     if known is None or isinstance(known, Mapping):
-        return dict(known or {})
+        return _with_reasons(dict(known or {}))
     path, found = Path(known), {}
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be UTF-8; {error}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         pattern, _, reason = (part.strip() for part in line.partition("#"))
         if not pattern:  # an empty line, or a comment
             continue
@@ -47,6 +51,19 @@ def read_known(known: Known) -> dict[str, str]:
             )
         found[pattern] = reason
     return found
+
+
+def _with_reasons(known: dict[str, str]) -> dict[str, str]:
+    """Return a mapping, each of whose ids and patterns must have a reason."""
+    for pattern, reason in known.items():
+        if not reason.strip():
+            raise ValueError(f"known must give a reason for each id; {pattern!r} has {reason!r}")
+    return known
+
+
+def as_patterns(skip: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns as a tuple; one text is one pattern."""
+    return (skip,) if isinstance(skip, str) else tuple(skip)
 
 
 def matches(case: str, patterns: Iterable[str]) -> list[str]:

@@ -213,9 +213,10 @@ class Report:
             f"  {count:5} {': '.join(filter(None, (name, self.described.get(name))))}"
             for name, count in self.bugs.items()
         ]
-        said = "It looks like:" if like else "It looks like no known bug:"
+        if not like:
+            return ["It looks like no known bug."]
         share = f"  explains {self.explained} of {len(self.failed)} failures"
-        return ["\n".join([said, *map(shortened, like[:SHOWN]), share])]
+        return ["\n".join(["It looks like:", *map(shortened, like[:SHOWN]), share])]
 
     def _outcomes_of_suite(self, suite: str) -> list[Outcome]:
         """Return the outcomes of a suite."""

@@ -23,7 +23,13 @@ from typing import IO, Any
 from posenc._arguments import as_choice
 from posenc.vectors.check import crash, describe_suite, refusal, unasked
 from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
-from posenc.vectors.known import Known, read_known, unmatched_patterns, with_known
+from posenc.vectors.known import (
+    Known,
+    as_patterns,
+    read_known,
+    unmatched_patterns,
+    with_known,
+)
 from posenc.vectors.report import ABSENT, LONGEST, Outcome, Report, joined_report, shortened
 from posenc.vectors.suite import Case, Suite, load, suites
 
@@ -308,7 +314,7 @@ def run(
         raise ValueError(f"seconds must be above 0 and at most {DAY}; got {seconds:g}")
     if megabytes is not None and not 0 < megabytes <= MOST:
         raise ValueError(f"megabytes must be from 1 to {MOST}; got {megabytes}")
-    reasons, skip = read_known(known), tuple(skip)
+    reasons, skip = read_known(known), as_patterns(skip)
     unmatched = unmatched_patterns([*reasons, *skip], folder)
     found, torn = _loaded_suites(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
@@ -318,7 +324,9 @@ def run(
         offered = _offered_suites(told)
         reports = [_suite(program, one, offered, contract, reasons, skip) for one in found]
     except (ProgramError, UnreadableError) as trouble:
-        raise OSError(f"{command[0]}: {trouble}") from None
+        printed = "".join(f"; it {remark}" for remark in [*program.remarks][:1])
+        told = f"{command[0]}, asked for its capabilities: {trouble}{printed}"
+        raise OSError(told) from None
     finally:
         program.stop()
     remarks = _remark_counts(program.remarks)

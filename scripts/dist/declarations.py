@@ -77,8 +77,8 @@ export interface Report {
   readonly unexpected: readonly Outcome[];
   /** How many failures each known bug explains. */
   readonly bugs: { readonly [name: string]: number };
-  /** 0 if nothing is unexpected, otherwise 1. */
-  readonly status: 0 | 1;
+  /** 0 if nothing is unexpected, 1 if something is, 2 if no case was tested. */
+  readonly status: 0 | 1 | 2;
   toString(): string;
 }
 

@@ -41,10 +41,12 @@ console.log(JSON.stringify(told));
 REPORT = """\
 const { check } = require("./index.js");
 const slope = (heads) => (_, i) => 2 ** ((-8 * (i + 1)) / heads);
-const answer = ({ heads }) => Array.from({ length: heads }, slope(heads));
-const told = JSON.parse(require("fs").readFileSync(0, "utf8")).map((options) => {
+const plain = ({ heads }) => Array.from({ length: heads }, slope(heads));
+const answers = { plain, careless: () => [1], number: 1 };
+const runs = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const told = runs.map(({ as = "plain", ...options }) => {
   try {
-    const report = check("alibi", answer, options);
+    const report = check("alibi", answers[as], options);
     const unexpected = report.unexpected.map((one) => one.case.id);
     return { status: report.status, unexpected, text: String(report) };
   } catch (error) {
@@ -127,8 +129,27 @@ def test_known_differences_are_expected_and_a_known_case_that_passes_is_not(pack
     for name, count in check(plain_slopes, "alibi").bugs.items():
         assert f"{name} explains {count} of {len(wrong)} failures" in nothing["text"]
     assert all_known == {"status": 0, "unexpected": [], "text": all_known["text"]}
+    assert "explains" not in all_known["text"]
     assert one_too_many["status"] == 1 and one_too_many["unexpected"] == [passing]
     assert no_reason["error"] == f'known, line 1: "#" and a reason must follow {wrong[0]}'
+
+
+def test_a_function_that_reads_no_input_is_not_tested(package: Path) -> None:
+    (careless,) = node(package, REPORT, [{"as": "careless"}])
+    assert careless["status"] == 2 and careless["unexpected"] == []
+    assert ", does not read heads\n" in careless["text"]
+
+
+def test_an_argument_of_another_type_is_named(package: Path) -> None:
+    no_function, no_text = node(package, REPORT, [{"as": "number"}, {"known": {"alibi/*": "x"}}])
+    assert no_function["error"] == "answer must be a function; got 1"
+    assert no_text["error"] == "known must be a string; got an object with alibi/*"
+
+
+def test_unrefused_cases_are_shown_with_their_reason_and_input(package: Path) -> None:
+    (report,) = node(package, REPORT, [{}])
+    (first, *_) = check(lambda heads: [1.0] * 3, "alibi", heads=0).unrefused
+    assert f'  unrefused {first.case.id} {first.case.why}\n    {{"heads":0}}' in report["text"]
 
 
 def plain_slopes(heads: int) -> list[float]:
@@ -145,6 +166,13 @@ def test_patterns_and_strictness(package: Path) -> None:
         name[-3:-1] != "00" or "known" in by_pattern["text"] for name in by_pattern["unexpected"]
     )
     assert strict["status"] == 1  # what passes is not a known difference
+
+
+@pytest.mark.parametrize("pattern", ["alibi/slopes-00[35-7]", "alibi/slopes-0[!0]?", "alibi/*.0"])
+def test_both_checkers_match_patterns_alike(package: Path, pattern: str) -> None:
+    (report,) = node(package, REPORT, [{"known": f"{pattern} # x"}])
+    python = check(plain_slopes, "alibi", known={pattern: "x"})
+    assert report["unexpected"] == [one.case.id for one in python.wrong]
 
 
 def test_an_unknown_suite_is_an_error_that_names_all_suites(package: Path) -> None:

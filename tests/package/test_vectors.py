@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import runpy
 import shutil
 import sys
@@ -229,6 +230,11 @@ def test_the_contract_says_how_exact() -> None:
 def test_the_worst_place_is_named(answer: Any, place: str, message: str) -> None:
     verdict = judge_answer(CASE, answer, "float32 angle")
     assert (verdict.status, verdict.place, verdict.said) == ("failed", place, message)
+
+
+def test_numbers_that_are_nearly_equal_are_printed_in_full() -> None:
+    verdict = judge_answer(CASE, [1.0, 2.0, -4.0000001], "float64")
+    assert verdict.said == "must be -4.0; got -4.0000001"
 
 
 def test_a_hidden_key_may_be_hidden_by_any_large_number() -> None:
@@ -721,7 +727,7 @@ def test_a_torn_file_does_not_stop_the_other_suites(copied: Path) -> None:
     [
         ('{"suites": [], "contract": "float16"}', "contract must be one of"),
         ('{"contract": "float64"}', "answered a different question"),
-        ("hello", "ended with status 0"),
+        ("hello", "capabilities: ended with status 0; it printed something .*: 'hello'"),
         ('{"suites": "", nan}', "its answer is not JSON"),
     ],
 )
@@ -770,6 +776,7 @@ def test_the_suites_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == list(suites())
+    assert len({len(re.split(r"(?<=\d)  (?=\S)", line)[0]) for line in lines}) == 1
     assert int(lines[-1]) == len(list(vectors.cases()))
 
 

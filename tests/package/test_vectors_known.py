@@ -133,6 +133,25 @@ def test_a_line_without_a_reason_is_an_error_with_its_number(line: str, tmp_path
         check(swin_index, "swin", known=file)
 
 
+def test_a_reason_in_a_mapping_must_not_be_empty() -> None:
+    with pytest.raises(ValueError, match=r"must give a reason for each id; 'swin/.*' has ' '"):
+        check(swin_index, "swin", known={"swin/window-002": " "})
+
+
+def test_a_file_may_begin_with_a_byte_order_mark_and_must_be_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "known.txt"
+    file.write_text("swin/window-002 # by design\r\n", "utf-8-sig")
+    assert vectors.read_known(file) == {"swin/window-002": "by design"}
+    file.write_text("swin/window-002 # caf\u00e9", "latin-1")
+    with pytest.raises(ValueError, match=r"known.txt must be UTF-8; "):
+        vectors.read_known(file)
+
+
+def test_a_text_is_one_pattern_to_skip() -> None:
+    report = check(swin_index, "swin", skip="swin/refuse-*")
+    assert statuses(report) == {"passed": 5, "skipped": 3} and not report.unmatched
+
+
 def test_what_is_skipped_is_not_asked() -> None:
     asked = []
 

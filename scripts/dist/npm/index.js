@@ -10,7 +10,9 @@ const ENOUGH = -1e4; // a bias as low as this hides a key, too
 const BY_NUMBER = "hidden by a large number";
 const NEARER = 4; // an answer looks like a bug if it is so many times nearer to that than to the truth
 const SHOWN = 5;
+const LONGEST = 100; // characters of a line that shows an input
 const WRONG = ["failed", "refused"];
+const [FINE, FAILED, NOT_RUN] = [0, 1, 2];
 
 const read = (name) => JSON.parse(readFileSync(join(__dirname, name), "utf8"));
 const index = read("index.json");
@@ -109,7 +111,7 @@ function number(expected, answer, tolerance, place) {
 
 function summary(value) {
   if (Array.isArray(value)) return `${value.length} entries`;
-  return value && typeof value === "object" ? `an object with ${Object.keys(value).join(", ")}` : String(value);
+  return value && typeof value === "object" ? `an object with ${Object.keys(value).join(", ") || "nothing"}` : String(value);
 }
 
 /** Typed arrays and bigints as lists and numbers. */
@@ -134,7 +136,9 @@ function answersOfObjects(factory) {
 }
 
 function check(suite, answer, { contract = SINGLE, known = "", strict = false } = {}) {
-  const { cases } = load(suite);
+  const { cases, refusals } = load(suite);
+  mustBe("function", { answer });
+  mustBe("string", { known });
   const contracts = Object.keys(cases.find(({ result }) => result === "valid").tolerance);
   if (!["float64", SINGLE, "bfloat16 result"].includes(contract)) {
     throw new RangeError(`contract must be one of ${contracts.join(", ")}; got ${JSON.stringify(contract)}`);
@@ -144,7 +148,12 @@ function check(suite, answer, { contract = SINGLE, known = "", strict = false } 
   const outcomes = cases
     .filter(({ flags }) => !flags.includes("withdrawn"))
     .map((case_) => ({ ...outcomeOf(case_, ask, contract), ...reasonFor(case_.id, differences) }));
-  return report(outcomes, strict, contract);
+  return report(outcomes, strict, contract, refusals);
+}
+
+function mustBe(type, given) {
+  const [[name, value]] = Object.entries(given);
+  if (typeof value !== type) throw new TypeError(`${name} must be a ${type}; got ${summary(value)}`);
 }
 
 function outcomeOf(case_, ask, contract) {
@@ -154,7 +163,7 @@ function outcomeOf(case_, ask, contract) {
     if (told.status !== "failed" || !unread.size) return told;
     return { ...told, status: "unsupported", said: `does not read ${[...unread].join(", ")}`, like: [] };
   } catch (error) {
-    const told = { case: case_, said: error.message, place: "", like: [] };
+    const told = { case: case_, said: error?.message ?? String(error), place: "", like: [] };
     if (error instanceof Unsupported) return { ...told, status: "unsupported" };
     return { ...told, status: case_.expected === null ? "passed" : "refused" };
   }
@@ -176,9 +185,15 @@ function parseKnown(text) {
     if (!line.trim() || line.trim().startsWith("#")) return [];
     const [pattern, reason = ""] = line.split(/\s*#\s*(.*)/s);
     if (!reason.trim()) throw new SyntaxError(`known, line ${n + 1}: "#" and a reason must follow ${line.trim()}`);
-    const parts = pattern.trim().split(/([*?])/).map((part) => ({ "*": ".*", "?": "." })[part] ?? escaped(part));
+    const parts = pattern.trim().split(/([*?]|\[[^\]]+\])/).map(expression);
     return [{ matches: new RegExp(`^${parts.join("")}$`), reason: reason.trim() }];
   });
+}
+
+/** The regular expression of a part of a shell pattern: "*", "?", a set such as "[1-3]", or text. */
+function expression(part) {
+  if (part.length > 2 && part.startsWith("[")) return `[${part.slice(1, -1).replace(/^!/, "^")}]`;
+  return { "*": ".*", "?": "." }[part] ?? escaped(part);
 }
 
 const escaped = (text) => text.replace(/[.+^${}()|[\]\\*?]/g, "\\$&");
@@ -188,16 +203,18 @@ function reasonFor(id, differences) {
   return found ? { known: found.reason } : {};
 }
 
-function report(outcomes, strict, contract) {
+function report(outcomes, strict, contract, refusals) {
   const wrong = ({ status }) => WRONG.includes(status) || (strict && status === "unrefused");
   const passes = ({ status }) => ["passed", "acceptable"].includes(status);
   const unexpected = outcomes.filter((one) => (one.known ? passes(one) : wrong(one)));
-  const failed = outcomes.filter(({ status }) => status === "failed");
+  const failed = outcomes.filter(({ status, known }) => status === "failed" && !known);
   const passed = outcomes.filter(({ status }) => status === "passed").map((one) => one.case);
   const explained = namedBugs(failed, passed, contract);
   const bugs = Object.fromEntries(Object.entries(explained).map(([name, ids]) => [name, ids.length]));
-  const toString = () => text(outcomes, unexpected, bugs, failed.length);
-  return { outcomes, unexpected, bugs, status: unexpected.length ? 1 : 0, toString };
+  const tested = outcomes.some((one) => one.status !== "unsupported" && one.case.result !== "invalid");
+  const status = unexpected.length ? FAILED : tested ? FINE : NOT_RUN;
+  const toString = () => text(outcomes, unexpected, bugs, failed.length, refusals);
+  return { outcomes, unexpected, bugs, status, toString };
 }
 
 /** The failed cases that each likely bug explains: most of them, and not only cases that another explains, too.
@@ -216,19 +233,29 @@ function namedBugs(failed, passed, contract) {
   return Object.fromEntries(causes.filter(([name, ids]) => !isUnlikely(name, ids)));
 }
 
-function text(outcomes, unexpected, bugs, failures) {
+function text(outcomes, unexpected, bugs, failures, refusals) {
   const counts = {};
   for (const { status, known } of outcomes) {
     const name = known && WRONG.includes(status) ? "known" : status;
     counts[name] = (counts[name] ?? 0) + 1;
   }
   const lines = [Object.entries(counts).map(([name, count]) => `${count} ${name}`).join(", ")];
-  for (const { case: { id }, status, place, said, like, known } of unexpected.slice(0, SHOWN)) {
+  const reasons = {};
+  for (const { status, said } of outcomes) if (status === "unsupported") reasons[said] = (reasons[said] ?? 0) + 1;
+  for (const [why, count] of Object.entries(reasons)) lines.push(`  unsupported: ${count}, ${why}`);
+  const wrong = unexpected.filter((one) => one.status !== "unrefused");
+  for (const { case: { id }, status, place, said, like, known } of wrong.slice(0, SHOWN)) {
     lines.push(known ? `  ${id} is listed as known and ${status}` : `  ${status} ${id} ${place && `at ${place} `}${said}`);
     const named = like.filter((name) => status !== "failed" || name in bugs);
     if (named.length && !known) lines.push(`    looks like: ${named.slice(0, 3).join(", ")}`);
   }
-  if (unexpected.length > SHOWN) lines.push(`  and ${unexpected.length - SHOWN} more, in report.unexpected`);
+  if (wrong.length > SHOWN) lines.push(`  and ${wrong.length - SHOWN} more, in report.unexpected`);
+  const unrefused = outcomes.filter((one) => one.status === "unrefused" && !one.known);
+  for (const { case: { id, input, flags } } of unrefused.slice(0, SHOWN)) {
+    const why = flags.map((flag) => refusals[flag]).find(Boolean) ?? "";
+    lines.push(`  unrefused ${id} ${why}`.trimEnd(), `    ${JSON.stringify(input)}`.slice(0, LONGEST));
+  }
+  if (unrefused.length > SHOWN) lines.push(`  and ${unrefused.length - SHOWN} more unrefused`);
   const likely = Object.entries(bugs).sort(([, one], [, other]) => other - one);
   for (const [name, count] of likely.slice(0, SHOWN)) lines.push(`  ${name} explains ${count} of ${failures} failures`);
   return lines.join("\n");
