@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+NODE = "posenc-vectors"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
@@ -38,8 +40,25 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Add the cases, before -k and -m choose among all tests."""
     if place := config.getoption("posenc_vectors"):
-        parent = Vectors.from_parent(session, name="posenc", nodeid="posenc-vectors")
+        parent = Vectors.from_parent(session, name="posenc", nodeid=NODE)
         items.extend(parent.of(place))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let pytest fail if all cases were skipped, so that nothing was tested."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not session.config.getoption("posenc_vectors"):
+        return
+    ours = {
+        outcome
+        for outcome, reports in reporter.stats.items()
+        for one in reports
+        if getattr(one, "nodeid", "").startswith(NODE)
+    }
+    if ours - {"", "deselected"} == {"skipped"} and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        reporter.write_line("posenc: no test vector was answered; all were skipped")
 
 
 class Vectors(pytest.Collector):

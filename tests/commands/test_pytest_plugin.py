@@ -83,6 +83,13 @@ def test_strict_fails_nonsense_that_is_answered(project: Path) -> None:
     assert (status, counted(output)) == (1, {"failed": 3, "deselected": 6})
 
 
+def test_a_run_in_which_no_case_is_answered_fails(project: Path) -> None:
+    (project / "ours.py").write_text("functions = {'swin': lambda size: size}\n", "utf-8")
+    status, output = pytest_in(project, "--posenc-vectors", "ours:functions", "-k", "window")
+    assert (status, counted(output)) == (5, {"skipped": 5, "deselected": 4})
+    assert "no test vector was answered" in output
+
+
 def test_the_contract_is_chosen(project: Path) -> None:
     options = ("--posenc-vectors", "ours:functions", "--posenc-contract", "float16")
     assert "contract must be one of" in pytest_in(project, *options, "-k", "window-001")[1]
