@@ -23,10 +23,11 @@ D, TRAINED, FACTOR, BASE = 128, 8192, 8, 500000.0
 PLACES = {
     "interpolation": (1, 9.4, "left"),
     "NTK-aware": (62, 3.7, "right"),
-    "YaRN": (25.3, 1.5, "center"),
-    "Llama 3": (36, 6, "left"),
+    "YaRN": (17.6, 1.25, "right"),
+    "Llama 3": (28.4, 1.25, "right"),
     "larger base": (44, 24, "right"),
 }
+NARROW_PLACES = PLACES | {"Llama 3": (36, 6, "left"), "larger base": (33, 24, "right")}
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
@@ -42,7 +43,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         llama3_frequencies(D, factor=FACTOR, trained_length=TRAINED, base=BASE),
         frequencies(D, base=larger),
     )
-    for n, (omega, (name, (x, y, side))) in enumerate(zip(scaled, PLACES.items(), strict=True)):
+    places = NARROW_PLACES if narrow else PLACES
+    for n, (omega, (name, (x, y, side))) in enumerate(zip(scaled, places.items(), strict=True)):
         slowed = frequencies(D, base=BASE) / omega
         axes.plot(slowed, color=ink.categorical[n], linestyle=DASHES[n], linewidth=1.6)
         axes.text(x, y, name, ha=side, va="center")
