@@ -28,11 +28,8 @@ LINE = 32  # characters of code that fill a line of a phone
 # a longer list, as in `0.999, ...]`.
 PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]{,22}\]|[^\s[]+ \.\.\.\])")
 SIGN = re.compile(r"(?<=\S) ([−+×]) (?=\S)")  # in n − 1, 2 × 2
-# After the sign in 1e-300, UTF-8, M-RoPE, GPT-2, 16-bit, −(n − 1).
-NUMBER = re.compile(
-    r"(?<=\de-)(?=\d)|(?<=UTF-)(?=\d)|(?<=\bM-)(?=RoPE)|(?<=GPT-)(?=\w)|(?<=\d-)(?=bit\b|VL\b)"
-    r"|(?<=\s−)(?=\()"
-)
+# After the sign in 1e-300, UTF-8, −(n − 1).
+NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=UTF-)(?=\d)|(?<=\s−)(?=\()")
 LONG = ElementTree.Element("code")  # stands for code that is longer than a short last word
 LONG.text = "-" * (LAST + 1)
 JOINED = "\u2060"  # no width, and no line breaks at it

@@ -37,7 +37,6 @@ FROM = "From 1e-300 to *2e-7*, or −(n − 1), but `3e-4`."
         ("`a … b`", "a … b"),
         (FROM, "From 1e-\u2060300 to <em>2e-\u20607</em>, or −\u2060(n\u00a0−\u00a01)"),
         (FROM, '<code class="whole">3e-4</code>'),
-        ("M-RoPE, GPT-NeoX, 16-bit", "M-\u2060RoPE, GPT-\u2060NeoX, 16-\u2060bit"),
         ("From −1 to key − query.", "−1 to key\u00a0−\u00a0query"),
         ("`a − b`", "a − b"),
         ("Is q + k − 1 and 2 × 2.", "q\u00a0+\u00a0k\u00a0−\u00a01 and 2\u00a0×\u00a02"),
