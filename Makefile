@@ -35,7 +35,7 @@ test: assets  ## check this checkout: package, pages, figures, site, browser, li
 
 test-all: test rest  ## run every other check too: all looks of all pages, other browsers, other libraries
 
-quick:  ## run the checks that need no browser and take under a minute
+quick:  ## run the checks that need no browser and take a minute or two
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 quick_checks lint format types
 
 site: setup  ## build the site into site/, in strict mode

@@ -40,8 +40,8 @@ NEEDS = {
     "oracles/test_timm.py": "timm",
 }
 collect_ignore = [file for file, needed in NEEDS.items() if not find_spec(needed)]
-# In a browser `make test` opens every page; what pages do there is left to `make test-all`, and so
-# are the tests that need what only `make test-all` installs.
+# In a browser `make test` opens a page of each kind; the other pages, and what pages do there, are
+# left to `make test-all`, and so are the tests that need what only `make test-all` installs.
 FIRST = "test_every_page.py"
 APART = {"browser", "checker_installed"}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from posenc.vectors.suite import Case
 
@@ -38,17 +39,22 @@ class Verdict:
     like: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Misfit:
+class Misfit(NamedTuple):
     """Where two answers are furthest apart."""
 
     over: float  # error divided by tolerance
     error: float
     place: str
-    said: str
+    problem: str = ""
+    numbers: tuple[float, float] = (0.0, 0.0)  # expected and got, where there is no other problem
+
+    @property
+    def said(self) -> str:
+        """The error in words, composed only for the worst of thousands of numbers."""
+        return self.problem or _two_numbers(*self.numbers)
 
 
-NONE = Misfit(0.0, 0.0, "", "")
+NONE = Misfit(0.0, 0.0, "")
 NONSENSE = "answered what must be refused"
 OPEN = Misfit(
     math.inf, math.inf, "", "must be refused, or answered according to an accepted convention"
@@ -107,9 +113,7 @@ def _hides_by_number(expected: Any, answer: Any) -> bool:
 
 def misfit(expected: Any, answer: Any, tolerance: Mapping[str, float]) -> Misfit:
     """Return where an answer is furthest from the one expected, in units of the tolerance."""
-    return max(
-        _misfits(expected, answer, tolerance, ""), key=lambda found: found.over, default=NONE
-    )
+    return max(_misfits(expected, answer, tolerance, ""), key=attrgetter("over"), default=NONE)
 
 
 def _misfits(
@@ -133,7 +137,10 @@ def _misfits(
             )
             return
         for n, (inner, other) in enumerate(zip(expected, answer, strict=True)):
-            yield from _misfits(inner, other, tolerance, f"{place}[{n}]")
+            if isinstance(inner, float):  # most are: one generator less for each
+                yield _number(inner, other, tolerance, f"{place}[{n}]")
+            else:
+                yield from _misfits(inner, other, tolerance, f"{place}[{n}]")
     else:
         yield _number(expected, answer, tolerance, place)
 
@@ -153,7 +160,7 @@ def _number(expected: Any, answer: Any, tolerance: Mapping[str, float], place: s
     error = abs(answer - expected)
     allowed = tolerance["absolute"] + tolerance["relative"] * abs(expected)
     over = error / allowed if allowed else math.inf if error else 0.0
-    return Misfit(over, error, place, _two_numbers(expected, answer))
+    return Misfit(over, error, place, numbers=(expected, answer))
 
 
 def _two_numbers(expected: float, answer: float) -> str:

@@ -239,6 +239,7 @@ def test_a_wrong_word_goes_unnoticed(right: str, wrong: str) -> None:
     assert problems(SPECIMEN.replace(right, wrong), ACCEPTED) == []
 
 
+@pytest.mark.slow
 def test_a_changed_digit_names_page_line_and_both_values(tmp_path: Path) -> None:
     """Run pytest on a page of a copy of the project, in a folder with a space in its name."""
     copy, page = tmp_path / "a copy", f"docs/{BY_HAND}"

@@ -186,6 +186,7 @@ def test_an_interrupted_environment_is_rebuilt(offline: tuple[Path, Any]) -> Non
     assert (root / ".venv" / "bin" / "python").exists()
 
 
+@pytest.mark.slow
 def test_an_environment_made_without_a_network_is_kept(offline: tuple[Path, Any]) -> None:
     module = setup_script(offline[0])
     assert module.read_mark() == [module.foundation(), "unfinished"]

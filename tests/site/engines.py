@@ -123,6 +123,8 @@ class Firefox(Engine):
         return answer["result"]
 
     def open(self, url: str) -> None:
+        # Firefox may never answer if the page before, come by a click, is still loading.
+        self.wait("() => document.readyState === 'complete'")
         self.send("browsingContext.navigate", context=self.tab, url=url, wait="complete")
         # Now and then Firefox answers while the page is still loading.
         self.wait(

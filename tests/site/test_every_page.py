@@ -108,8 +108,8 @@ MANY_SIZES = (
 )
 
 
-# Every page is opened once; one page of each kind in all looks, at all widths and on paper, and by
-# axe-core. `make test-all` opens the others so, too.
+# One page of each kind is opened, in all looks, at all widths and on paper, and by axe-core.
+# `make test-all` opens the others so, too.
 SPECIMENS = (
     "",
     "chapters/attention/",
@@ -128,8 +128,7 @@ def page_id(path: str) -> str:
     return path or "home"
 
 
-every_page = pytest.mark.parametrize("visit", PAGES, indirect=True, ids=page_id, scope="module")
-every_look = pytest.mark.parametrize(
+every_page = pytest.mark.parametrize(
     "visit", slow_except(SPECIMENS, PAGES), indirect=True, ids=page_id, scope="module"
 )
 
@@ -173,19 +172,19 @@ def test_page_has_one_title_and_a_language(visit: Visit) -> None:
     assert visit.page.evaluate(TITLES_AND_LANGUAGE) == [1, "en"]
 
 
-@every_look
+@every_page
 def test_axe_finds_nothing_in_the_look_of_a_desk(unfolded: Visit) -> None:
     assert violations(unfolded.page) == []
 
 
-@every_look
+@every_page
 def test_page_fits_every_width_and_no_line_break_tears_a_formula(unfolded: Visit) -> None:
     for size in MANY_SIZES if unfolded.path.startswith(TEXTS) else SOME_SIZES:
         unfolded.resize(size)
         assert unfolded.page.evaluate(TOO_WIDE_OR_TORN) == [[], []], size
 
 
-@every_look
+@every_page
 def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
     """Nothing moves, so what fits every width in light colours fits it in dark ones.
 
@@ -201,7 +200,7 @@ def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
     assert unfolded.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [light, []]
 
 
-@every_look
+@every_page
 def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     assert unfolded.page.evaluate(SIDEWAYS) == []
@@ -215,14 +214,14 @@ def test_the_table_of_libraries_fits_a_tablet_and_scrolls_alone_on_a_phone(visit
         assert visit.page.evaluate(TOO_WIDE) == []
 
 
-@every_look
+@every_page
 def test_keyboard_reaches_every_box_that_scrolls_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     unfolded.page.evaluate(SETTLE)
     assert unfolded.page.evaluate(OUT_OF_REACH) == []
 
 
-@every_look
+@every_page
 def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit) -> None:
     unfolded.switch_to("dark")
     unfolded.page.emulate_media(media="print")
@@ -232,7 +231,7 @@ def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit)
     assert found == [[], [], []]
 
 
-@every_look
+@every_page
 def test_axe_finds_nothing_on_a_phone(unfolded: Visit) -> None:
     """Contrast takes most of the time, and colours are those of a desk, where it is checked."""
     unfolded.resize(PHONE)
@@ -241,7 +240,7 @@ def test_axe_finds_nothing_on_a_phone(unfolded: Visit) -> None:
     assert violations(unfolded.page, but=CONTRAST) == []
 
 
-@every_look
+@every_page
 def test_dark_colours_have_enough_contrast(unfolded: Visit) -> None:
     """Of what axe-core checks, contrast alone depends on the colours, which no width changes."""
     unfolded.resize(LAPTOP)

@@ -119,6 +119,7 @@ def test_line_installs_the_package_in_a_fresh_environment(
     )
 
 
+@pytest.mark.slow
 def test_fresh_environment_lacks_the_package_and_cannot_ask_an_index(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

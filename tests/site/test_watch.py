@@ -23,6 +23,7 @@ from scripts.measure.corpus import corpus
 from scripts.measure.methods import LONGROPE, TRAINED, VARIANTS, rope_longrope
 from scripts.measure.training import Settings
 from scripts.setup.node import node
+from tests.selection import slow_except
 from tests.site.config_script import SCRIPTS, copy_scripts
 
 KINDS = ("logits", "attention")
@@ -123,7 +124,7 @@ def rescaled(model: GPTModel, about: dict[str, Any], rule: str, length: int) -> 
     return VARIANTS[about["scheme"]][rule](model, about["trained"], length)
 
 
-@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("method", slow_except(["rope"], TRAINED))
 def test_logits_equal_those_of_pytorch(
     method: str,
     found: tuple[Path, dict[str, Any]],
@@ -203,7 +204,7 @@ def test_the_weights_give_the_measured_numbers(method: str) -> None:
         assert about["divisors"] == result["found"][LONGROPE]["divisors"]
 
 
-@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("method", slow_except(["rope"], TRAINED))
 def test_rounding_costs_what_the_page_says(
     method: str, models: dict[str, tuple[GPTModel, dict[str, Any]]]
 ) -> None:
