@@ -132,8 +132,7 @@ def sources(path: Path = FILE) -> dict[str, Source]:
 
 def families(path: Path = FILE) -> dict[str, list[str]]:
     """Return the keys of each family that has a table of its own, by its name."""
-    found: dict[str, list[str]] = load(path, "models").get("families", {})
-    return found
+    return _read(path, path.stat().st_mtime_ns)[2]
 
 
 def model(key: str) -> Model:
@@ -152,14 +151,16 @@ def bases(*, since: int = 0, until: int = 9999) -> list[int]:
 
 
 @cache
-def _read(path: Path, changed: int) -> tuple[dict[str, Source], tuple[Model, ...]]:
+def _read(
+    path: Path, changed: int
+) -> tuple[dict[str, Source], tuple[Model, ...], dict[str, list[str]]]:
     data: dict[str, Any] = load(path, "models")
     found = {key: _source(key, **entry) for key, entry in data["sources"].items()}
     read = tuple(_model(key, entry) for key, entry in data["models"].items())
     wrong = list(_faults(found, read))
     if wrong:
         raise ValueError(f"{path.name}: {'; '.join(wrong)}")
-    return found, read
+    return found, read, data.get("families", {})
 
 
 def _source(key: str, *, kind: str, title: str = "", url: str = "") -> Source:
