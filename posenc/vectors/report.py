@@ -175,7 +175,9 @@ class Report:
         """The exit status: 0 if nothing is wrong, 1 if something is, 2 if nothing was tested."""
         if self.torn or self.wrong:
             return FAILED
-        return FINE if any(one.status not in UNASKED for one in self.outcomes) else NOT_RUN
+        # A refusal of nonsense shows nothing about a function that answers no valid case.
+        valid = [one for one in self.outcomes if one.case.result != "invalid"] or self.outcomes
+        return FINE if any(one.status not in UNASKED for one in valid) else NOT_RUN
 
     def __str__(self) -> str:
         return self.as_text()

@@ -127,8 +127,10 @@ def _cached_text(path: str, changed: tuple[int, ...]) -> str:
 
 
 def title(path: str) -> str:
-    """Return the title of a page, from its front matter."""
-    return _title(text(path)) or path
+    """Return the title of a page, from its front matter or its heading."""
+    found = text(path)
+    heading = TITLE.search(found)
+    return _title(found) or (heading["words"] if heading else path)
 
 
 @lru_cache(maxsize=256)

@@ -98,6 +98,16 @@ def test_a_known_difference_that_is_not_offered_is_unsupported() -> None:
     assert check(none, "swin", known={"swin/*": "none"}).status == 2
 
 
+def test_nothing_is_tested_where_only_nonsense_is_refused() -> None:
+    def refuses(window: Any) -> Any:
+        if window in (0, 2.5, -1):
+            raise ValueError(window)
+        raise vectors.UnsupportedError("windows")
+
+    assert check(refuses, "swin").status == 2
+    assert check(swin_index, load("swin").cases[-1]).status == 0  # asked alone
+
+
 def test_a_line_that_matches_no_case_is_reported() -> None:
     known = {"swin/window-002": "by design", "swin/windows-*": "misspelt", "t5/far-001": "other"}
     report = check(off_for_two, "swin", known=known, skip=["swan/*"])
