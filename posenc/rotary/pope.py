@@ -52,8 +52,8 @@ def apply_pope(
             or reaches 2⁵³; `phase` does not broadcast; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
-        Gopalakrishnan et al. (2026), section 3, equations 3 to 8. Divide scores by √d, not √(2d),
-        as x-transformers does; the paper has no divisor.
+        Gopalakrishnan et al. (2026), section 3, equations 3 to 8. x-transformers divides the scores
+        by √d, with d the width of `x`; the paper has no divisor.
 
     Examples:
         >>> apply_pope([0.0, 2.0], 1).round(4)  # softplus(0) is 0.6931, softplus(2) is 2.1269
