@@ -1,10 +1,10 @@
-"""PoPE: each dimension is an arrow whose length is its content and whose angle is its position.
+"""PoPE: each dimension becomes a pair with content as its length and position as its angle.
 
     query at m:  (μ·cos mω_c, μ·sin mω_c)                  μ = softplus(x_c) = log(1 + e^{x_c})
     key at n:    (μ·cos(nω_c + δ_c), μ·sin(nω_c + δ_c))    ω_c = base^(−c/d),  c = 0 … d−1
 
 so the score of a query and a key is Σ μ(q_c)·μ(k_c)·cos((n − m)ω_c + δ_c). Content is in the
-lengths alone, and distance in the cosines alone; in RoPE the angle of a pair depends on both.
+factors μ alone, and distance in the cosines alone; in RoPE the angle of a pair depends on both.
 
 Gopalakrishnan, Csordás, Schmidhuber and Mozer, "Decoupling the 'What' and 'Where' with Polar
 Coordinate Positional Embedding" (ICML 2026, arXiv 2509.10534), section 3.
@@ -26,7 +26,7 @@ def apply_pope(
     phase: ArrayLike | None = None,
     base: float = 10000.0,
 ) -> NDArray[np.floating]:
-    """Return twice as many dimensions: the cosine parts of all arrows, then their sine parts.
+    """Return the pair of each dimension: all cosine parts, then all sine parts.
 
     Apply it to queries, and with the learned phases to keys, before computing their scores; leave
     values as they are. It is RoPE in the layout "half" of a vector twice as wide, whose pair c is
@@ -48,7 +48,7 @@ def apply_pope(
     Raises:
         TypeError: `x`, `positions` or `phase` holds anything but real numbers, or `x` has a wider
             dtype than float64; `base` is not a number.
-        ValueError: a number is not finite; `x` has no dimension; `positions` does not broadcast,
+        ValueError: a number is not finite; the width of `x` is 0; `positions` does not broadcast,
             or reaches 2⁵³; `phase` does not broadcast; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
@@ -69,9 +69,9 @@ def apply_pope(
     if not vectors.ndim or not vectors.shape[-1]:
         raise ValueError(f"x must be of shape (..., d), with d 1 or more; got {vectors.shape}")
     delta = _phases(0.0 if phase is None else phase, vectors.shape)
-    lengths = np.logaddexp(0.0, vectors.astype(np.float64))
-    arrows = np.concatenate([lengths * np.cos(delta), lengths * np.sin(delta)], axis=-1)
-    turned: NDArray[np.floating] = apply_rope(arrows, positions, base=base, layout="half")
+    magnitudes = np.logaddexp(0.0, vectors.astype(np.float64))
+    pairs = np.concatenate([magnitudes * np.cos(delta), magnitudes * np.sin(delta)], axis=-1)
+    turned: NDArray[np.floating] = apply_rope(pairs, positions, base=base, layout="half")
     return turned.astype(vectors.dtype)
 
 

@@ -33,16 +33,16 @@ def exact(m: float, n: float, phase: NDArray[np.float64], base: float) -> float:
     return float(total)
 
 
-def angles(arrows: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the angle of each arrow."""
-    cosines, sines = np.split(arrows.astype(np.float64), 2, axis=-1)
+def angles(pairs: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the angle of each pair."""
+    cosines, sines = np.split(pairs.astype(np.float64), 2, axis=-1)
     return np.arctan2(sines, cosines)
 
 
 @pytest.mark.parametrize("phase", [np.zeros(D), PHASE], ids=["without phases", "with phases"])
 @pytest.mark.parametrize("base", [10000.0, 50.0])
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (5, 3), (3, 5), (1000, 0), (-200.5, -900)])
-def test_a_score_of_arrows_is_the_papers_in_50_digits(
+def test_a_polar_score_is_the_papers_in_50_digits(
     m: float, n: float, base: float, phase: NDArray[np.float64]
 ) -> None:
     found = score(m, n, phase, base)
@@ -50,7 +50,7 @@ def test_a_score_of_arrows_is_the_papers_in_50_digits(
 
 
 @pytest.mark.parametrize("phase", [None, PHASE], ids=["without phases", "with phases"])
-def test_a_score_of_arrows_depends_on_the_distance_alone(phase: object) -> None:
+def test_a_polar_score_depends_on_the_distance_alone(phase: object) -> None:
     for distance in (-7, 0, 1, 300):
         scores = [score(p, p + distance, phase) for p in (0, 1, 50, 4000)]
         np.testing.assert_allclose(scores, scores[0], rtol=1e-10, atol=1e-11)
@@ -62,11 +62,11 @@ def test_each_dimension_has_a_frequency_of_its_own_half_a_step_from_ropes() -> N
     np.testing.assert_allclose(angles(apply_pope(Q, 1))[::2], frequencies(D), rtol=1e-12)
 
 
-def test_content_changes_lengths_and_no_angle() -> None:
+def test_content_changes_magnitudes_and_no_angle() -> None:
     """In RoPE, by contrast, the angles of the pairs follow from the content."""
     np.testing.assert_allclose(angles(apply_pope(Q, 3)), angles(apply_pope(-Q, 3)), rtol=1e-12)
-    lengths = np.hypot(*np.split(apply_pope(Q, 3, phase=PHASE), 2))
-    np.testing.assert_allclose(lengths, np.log1p(np.exp(Q)), rtol=1e-12)
+    magnitudes = np.hypot(*np.split(apply_pope(Q, 3, phase=PHASE), 2))
+    np.testing.assert_allclose(magnitudes, np.log1p(np.exp(Q)), rtol=1e-12)
 
 
 def test_without_phases_no_distance_scores_higher_than_none_at_all() -> None:
@@ -125,5 +125,5 @@ def test_a_single_dimension_and_an_odd_number_of_them_are_allowed() -> None:
     assert apply_pope(np.ones((4, 7)), range(4)).shape == (4, 14)
 
 
-def test_no_vectors_give_no_arrows() -> None:
+def test_no_vectors_give_no_pairs() -> None:
     assert apply_pope(np.ones((0, 3)), np.arange(0)).shape == (0, 6)
