@@ -29,8 +29,8 @@ def apply_pope(
     """Return the pair of each dimension: all cosine parts, then all sine parts.
 
     Apply it to queries, and with the learned phases to keys, before computing their scores; leave
-    values as they are. It is RoPE in the layout "half" of a vector twice as wide, whose pair c is
-    (softplus(x_c), 0), rotated by the phase.
+    values as they are. It is RoPE in the layout "half" of a vector twice as wide, whose pair of
+    dimension c is `(softplus(x[c]), 0)`, rotated by the phase.
 
     Args:
         x: queries or keys, shape `(..., length, d)`, finite; d is 1 or more, even or odd.
