@@ -98,6 +98,9 @@ from posenc.rotary.base import (
 # Fading rotation, xPos
 from posenc.rotary.xpos import apply_xpos as apply_xpos, xpos_decay as xpos_decay
 
+# Angles from positions alone, PoPE
+from posenc.rotary.pope import apply_pope as apply_pope
+
 # More than one axis: images, video: posenc/axes/
 
 # Sinusoids on a grid

@@ -1,4 +1,4 @@
-"""Rotating queries and keys: RoPE, the base for a length, longer contexts, xPos."""
+"""Rotating queries and keys: RoPE, the base for a length, longer contexts, xPos, PoPE."""
 
 from posenc.rotary.rope import (
     apply_rope,

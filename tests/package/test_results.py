@@ -19,6 +19,7 @@ RAGGED = ("parts", "paths")  # lists of unequal lists
 KEPT = {
     "LearnedPositionalEmbedding.forward": "token_embeddings",
     "add": "tokens",
+    "apply_pope": "x",
     "apply_rope": "x",
     "apply_rope_complex": "x",
     "apply_rope_nd": "x",

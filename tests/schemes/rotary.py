@@ -19,6 +19,7 @@ from tests.schemes.arrays import (
     at_least,
     choices,
     number,
+    reals,
     rows,
     shapes,
     without_none,
@@ -161,6 +162,20 @@ BASE = Scheme(
         length=at_least(256),
         trained_length=[*SIZES, *rows(ValueError, "a pair completes a turn", 6)],
     ),
+)
+
+POPE = Scheme(
+    call(posenc.apply_pope, **ROTATION)
+    .refuses(
+        x=reals((), (3, 0)),
+        positions=ROTATED,
+        phase=[
+            *rows(ValueError, "finite", {"nan": [np.nan] * 8, "-inf": -np.inf}),
+            *shapes("broadcasts to (2, 3, 8)", (3,), (8, 1), (4, 2, 3, 8)),
+            *without_none(rows(TypeError, "", NOT_REALS)),
+        ],
+    )
+    .with_reals(positions=PLACES, phase=[-1.5] * 8)
 )
 
 XPOS = Scheme(
