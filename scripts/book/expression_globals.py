@@ -4,6 +4,7 @@ from scripts.book import (
     configurations,
     models,
     models_page,
+    recipes,
     reference_map,
 )
 
@@ -13,4 +14,5 @@ NAMES = {
     "models": models,
     "models_page": models_page,
     "models_table": models_page.rows,
+    "recipes": recipes,
 }
