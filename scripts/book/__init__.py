@@ -31,7 +31,7 @@ README.md explains each form to those who write pages.
     ledger_page.py  makes the ledger from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes the page of models from it and from configurations.yml
-    recipes.py      reads docs/data/recipes.yml, what models did to become long
+    recipes.py      makes the page of what models did to become long, from docs/data/recipes.yml
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     elsewhere.py    reads names of papers and libraries, docs/data/names_elsewhere.yml
@@ -39,7 +39,7 @@ README.md explains each form to those who write pages.
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
     names_page.py   makes the page of the texts' names and ours
     reference_map.py        the public names that each page documents
-    expression_globals.py   names that pages can use for the models, the recipes and that map
+    expression_globals.py   names that pages can use for the models and for that map
     sourcemap_page.py   makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors

@@ -4,7 +4,6 @@ from scripts.book import (
     configurations,
     models,
     models_page,
-    recipes,
     reference_map,
 )
 
@@ -14,5 +13,4 @@ NAMES = {
     "models": models,
     "models_page": models_page,
     "models_table": models_page.rows,
-    "recipes": recipes,
 }

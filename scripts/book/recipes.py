@@ -1,8 +1,4 @@
-"""What ten models did to become long, from `docs/data/recipes.yml`.
-
-A page can bind a table to `recipes.table("context", "base")`. Each part of a cell ends with a link to
-its source.
-"""
+"""The page of what models did to become long, long-context/recipes.md, from `recipes.yml`."""
 
 from __future__ import annotations
 
@@ -13,7 +9,9 @@ from typing import Any
 from scripts import DATA
 from scripts.book.citations import references
 from scripts.book.data import load
+from scripts.book.evaluate import corrected_page
 from scripts.book.models import sources
+from scripts.book.template import filled
 
 FILE = DATA / "recipes.yml"
 COLUMNS = {
@@ -27,19 +25,19 @@ COLUMNS = {
 NOT_STATED = "— not stated"
 
 
+def page(path: str) -> str:
+    """Return the whole page as Markdown, with its bound numbers computed."""
+    return corrected_page(filled("recipes", rows=rows))
+
+
 def recipes(path: Path = FILE) -> dict[str, dict[str, Any]]:
     """Return the recipe of each model by its key: its name, and the parts of each cell."""
     found: dict[str, dict[str, Any]] = load(path, "recipes")
     return found
 
 
-def table(*columns: str) -> list[dict[str, str]]:
-    """Return some columns of all recipes, a row for each model.
-
-    Examples:
-        >>> table("base")[0]
-        {'model': 'Llama 3.1 405B', 'base, by stage': '500,000 ([section 3.2](https://arxiv.org/abs/2407.21783))'}
-    """
+def rows(*columns: str) -> list[dict[str, str]]:
+    """Return some columns of all recipes by their headings, a row for each model."""
     return [
         {"model": recipe["name"]} | {COLUMNS[column]: cell(recipe[column]) for column in columns}
         for recipe in recipes().values()
