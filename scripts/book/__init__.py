@@ -31,6 +31,7 @@ README.md explains each form to those who write pages.
     ledger_page.py  makes the ledger from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes the page of models from it and from configurations.yml
+    recipes.py      makes the page of what models did to become long, from docs/data/recipes.yml
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     elsewhere.py    reads names of papers and libraries, docs/data/names_elsewhere.yml

@@ -46,6 +46,10 @@ MATRIX = Made("matrix.pages", ("docs/data/matrix",))
 PRACTISE = Made("book.practise_pages", ("scripts/practise/exercises",), reads=ALL)
 
 MADE = {
+    "long-context/recipes.md": Made(
+        "book.recipes",
+        ("docs/data/recipes.yml", "docs/data/references.yml", "docs/data/models.yml"),
+    ),
     "practise/biases.md": PRACTISE,
     "practise/bugs.md": PRACTISE,
     "practise/index.md": PRACTISE,
