@@ -152,12 +152,15 @@ def test_every_name_leads_to_a_section(sections: dict[str, str]) -> None:
 
 
 def test_what_a_reader_loads_is_small(site: Site) -> None:
-    """As compressed for sending: the index, the scripts, and for each section its sentences."""
+    """As compressed for sending: the index, the scripts, and for each section its sentences.
+
+    The goal is 200 KB before the first answer; the limits leave room for a few more pages.
+    """
     sent = {
         file: len(gzip.compress(file.read_bytes(), 6))
         for file in [*(site.folder / FOLDER).rglob("*.json"), site.folder / "assets/js/search.js"]
     }
     index, script = site.folder / FOLDER / INDEX, site.folder / "assets/js/search.js"
-    assert sent[index] < 160_000
+    assert sent[index] < 170_000
     assert sent[script] < 12_000
     assert max(size for file, size in sent.items() if file not in (index, script)) < 8_000
