@@ -65,6 +65,7 @@ ATTENTION = "attn_config"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
 CHUNKS = "dual_chunk_attention_config"  # of Qwen2.5-1M
 GAPS = "no_rope_layers"
+INTERVAL = "no_rope_layer_interval"  # without a list: one layer in so many does not rotate
 THETAS = "layer_rope_theta"  # the base of each layer, 0 where it does not rotate
 RESCALED = "rope_scaling_layers"  # of Molmo 2: the layers that a rule is for
 MLA = "use_mla"  # without which a DeepSeek has the attention of Llama
@@ -74,7 +75,7 @@ FLAT_RULE = ("scaling_factor", "extrapolation_factor", "attn_factor", "beta_fast
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
-KINDS = ("layer_types", GAPS, WINDOW, LOCAL_WINDOW, "use_sliding_window")
+KINDS = ("layer_types", GAPS, INTERVAL, WINDOW, LOCAL_WINDOW, "use_sliding_window")
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, THINKER, *LATENT, *KINDS, *COUNTS, *LAYERS,
     ORIGINAL, WIDE,
@@ -107,8 +108,8 @@ _NEAR = {
 UNRELATED = {
     "dropout_positions", "flash_rotary", "hidden_sizes", "in_channels",
     "indexer_rope_interleave", "layer_type", "left_max_position_embeddings",
-    "max_source_positions", "max_window_layers", "model_dtype", "no_rope_layer_interval",
-    "nope_layer_interval", "num_kv_heads", "num_position_embeddings", "position_embedding_size",
+    "max_source_positions", "max_window_layers", "model_dtype", "nope_layer_interval",
+    "num_kv_heads", "num_position_embeddings", "position_embedding_size",
     "position_id_per_seconds", "right_max_position_embeddings", "rope_dropout",
     "rope_full_precision", "rotary_emb_scale_base", "t2u_max_position_embeddings", "use_cla",
     "use_mrope", "use_position_ids", "v_channels", "v_head_dim", "yarn_only_types",

@@ -33,6 +33,7 @@ from posenc.config.keys import (
     FLAGS,
     GAPS,
     HIDDEN,
+    INTERVAL,
     LOCALS,
     RESCALED,
     ROTARY,
@@ -186,7 +187,7 @@ def refuse_axes(reading: Reading) -> None:
 def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     """Return the settings by type of layers, None for layers that do not rotate."""
     if _is_unrotated(reading):
-        _note_unread(reading, [*ROTARY, GAPS], "Its attention does not rotate.")
+        _note_unread(reading, [*ROTARY, GAPS, INTERVAL], "Its attention does not rotate.")
         return {None: None}
     entries, defaults = reading.entries, reading.defaults
     nested = entries.within("rope_parameters")
@@ -412,7 +413,7 @@ def _merged_entries(entries: Entries) -> Entries:
 def _has_gaps(reading: Reading) -> bool:
     """Say whether layers are counted that do not rotate."""
     if reading.known and reading.kind not in GAPPED:
-        _note_unread(reading, [GAPS], "All its layers with attention rotate.")
+        _note_unread(reading, [GAPS, INTERVAL], "All its layers with attention rotate.")
         return False
     layers = listed_gaps(reading)
     return 0 in layers if layers else reading.kind in GAPPED

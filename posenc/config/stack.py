@@ -16,7 +16,7 @@ from posenc.config.families import (
     WINDOW,
     WINDOWS,
 )
-from posenc.config.keys import LAYERS, LOCAL_WINDOW
+from posenc.config.keys import INTERVAL, LAYERS, LOCAL_WINDOW
 from posenc.config.layers import (
     LINEAR,
     ROPE,
@@ -28,7 +28,7 @@ from posenc.config.layers import (
     listed_types,
     named_layers,
 )
-from posenc.layers import RULES
+from posenc.layers import GAPPED, RULES
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 STILL = (LINEAR, "conv", "mamba", "recurrent", "moe", "mlp")  # types without queries and keys
@@ -122,7 +122,8 @@ def _kinds(reading: Reading) -> tuple[str, ...] | None:
         return None
     if kind in PERIODS or kind in RULES:
         every, others, first = PERIODS.get(kind) or RULES[kind]
-        given = next((reading.entries.integer(key) for key in LAYERS if key in reading.entries), 0)
+        keys = (INTERVAL,) if kind in GAPPED else LAYERS
+        given = next((reading.entries.integer(key) for key in keys if key in reading.entries), 0)
         every = given or every
         place = 0 if first else every - 1
         return tuple(FULL if i % every == place else others for i in range(count))
@@ -140,5 +141,7 @@ def _windowed(reading: Reading, count: int) -> int:
 
 def _gaps(reading: Reading, count: int) -> list[bool]:
     """Return for each layer whether it rotates, in a model that counts layers without rotation."""
-    listed = listed_gaps(reading)
-    return [bool(one) for one in listed] if listed else [(i + 1) % 4 > 0 for i in range(count)]
+    if listed := listed_gaps(reading):
+        return [bool(one) for one in listed]
+    given = reading.entries.integer(INTERVAL) if reading.kind in GAPPED else None
+    return [(i + 1) % (given or 4) > 0 for i in range(count)]

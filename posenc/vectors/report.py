@@ -176,7 +176,7 @@ class Report:
         if self.torn or self.wrong:
             return FAILED
         # A refusal of nonsense shows nothing about a function that answers no valid case.
-        valid = [one for one in self.outcomes if one.case.result != "invalid"] or self.outcomes
+        valid = [one for one in self.outcomes if one.case.expected is not None] or self.outcomes
         return FINE if any(one.status not in UNASKED for one in valid) else NOT_RUN
 
     def __str__(self) -> str:

@@ -97,6 +97,14 @@ def test_read_config_agrees_on_which_layers_rotate(model_type: str) -> None:
         assert (found.scheme != "none") is rotates, kind
 
 
+@pytest.mark.parametrize("model_type", ["llama4_text", "smollm3"])
+def test_an_interval_counts_the_layers_where_none_are_listed(model_type: str) -> None:
+    peer = AutoConfig.for_model(model_type, num_hidden_layers=12, no_rope_layer_interval=3)
+    config = peer.to_dict() | {"no_rope_layers": None, "layer_types": None}
+    rotating = read_config(config, layer_type="rope").layers
+    assert [int(n in (rotating or ())) for n in range(12)] == peer.no_rope_layers
+
+
 PERIODS = {
     "cohere2": "sliding_window_pattern",
     "gemma3_text": "sliding_window_pattern",

@@ -146,6 +146,8 @@ def test_a_type_with_several_axes_is_refused_by_their_names(config: Config, axes
         (of("gemma2", sliding_window=None), range(8), ()),
         (of("llama4_text", head_dim=64), (0, 1, 2, 4, 5, 6), ()),
         (of("smollm3", no_rope_layers=[0, 1, 1, 1, 1, 1, 1, 0]), range(1, 7), ()),
+        (of("smollm3", no_rope_layer_interval=2), (0, 2, 4, 6), ()),
+        (of("llama4_text", head_dim=64, no_rope_layer_interval=3), (0, 1, 3, 4, 6, 7), ()),
         (of("mistral", sliding_window=4096), range(8), range(8)),
         (of("qwen2", use_sliding_window=True, max_window_layers=6), range(8), (6, 7)),
         (of("qwen2", sliding_window=4096, max_window_layers=6), range(8), ()),
@@ -201,7 +203,12 @@ def test_contradictory_counts_are_named(keys: Config, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("no_rope_layers", [1, 0] * 4), ("rope_local_base_freq", 1e3)]
+    ("key", "value"),
+    [
+        ("no_rope_layers", [1, 0] * 4),
+        ("no_rope_layer_interval", 2),
+        ("rope_local_base_freq", 1e3),
+    ],
 )
 def test_a_key_that_the_model_type_does_not_read_is_not_obeyed(key: str, value: Any) -> None:
     found = read_config(PLAIN | {key: value})

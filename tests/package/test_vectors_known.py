@@ -98,14 +98,18 @@ def test_a_known_difference_that_is_not_offered_is_unsupported() -> None:
     assert check(none, "swin", known={"swin/*": "none"}).status == 2
 
 
-def test_nothing_is_tested_where_only_nonsense_is_refused() -> None:
-    def refuses(window: Any) -> Any:
-        if window in (0, 2.5, -1):
-            raise ValueError(window)
-        raise vectors.UnsupportedError("windows")
+@pytest.mark.parametrize("suite", ["swin", "t5", "rotation"])
+def test_nothing_is_tested_where_only_nonsense_is_refused(suite: str) -> None:
+    nonsense = [case.input for case in load(suite).cases if case.expected is None]
 
-    assert check(refuses, "swin").status == 2
-    assert check(swin_index, load("swin").cases[-1]).status == 0  # asked alone
+    def refuses(**given: Any) -> Any:
+        raise ValueError(given) if given in nonsense else vectors.UnsupportedError("all")
+
+    assert check(refuses, suite).status == 2
+
+
+def test_nonsense_that_is_asked_alone_is_tested() -> None:
+    assert check(swin_index, load("swin").cases[-1]).status == 0
 
 
 def test_a_line_that_matches_no_case_is_reported() -> None:

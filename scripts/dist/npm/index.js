@@ -211,7 +211,7 @@ function report(outcomes, strict, contract, refusals) {
   const passed = outcomes.filter(({ status }) => status === "passed").map((one) => one.case);
   const explained = namedBugs(failed, passed, contract);
   const bugs = Object.fromEntries(Object.entries(explained).map(([name, ids]) => [name, ids.length]));
-  const tested = outcomes.some((one) => one.status !== "unsupported" && one.case.result !== "invalid");
+  const tested = outcomes.some((one) => one.status !== "unsupported" && one.case.expected !== null);
   const status = unexpected.length ? FAILED : tested ? FINE : NOT_RUN;
   const toString = () => text(outcomes, unexpected, bugs, failed.length, refusals);
   return { outcomes, unexpected, bugs, status, toString };

@@ -11,7 +11,7 @@ const { ASKING, AXES, AXIAL, BACKWARD, BASE, BY_LAYER, LABELS, LOCAL, PARAMETERS
 const { RESCALING, ROTATING_WIDTHS, SAME, SCALED_WINDOWS } = families;
 const { SWITCHED, UNROTATED, UNSCALED_WINDOWS, WINDOW, WINDOWS } = families;
 const { GAPPED, NO_ROPE, ROPE, WINDOWED } = words;
-const { COMPRESSED, COUNTS, FLAGS, GAPS, HIDDEN, LOCALS, RESCALED, ROTARY } = keys;
+const { COMPRESSED, COUNTS, FLAGS, GAPS, HIDDEN, INTERVAL, LOCALS, RESCALED, ROTARY } = keys;
 const { SCHEMES, TEXTS, THETAS, THINKER } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
@@ -138,7 +138,7 @@ export function refuseAxes({ entries, kind }) {
 export function layersOf(reading) {
   const { entries, defaults, kind } = reading;
   if (isUnrotated(reading)) {
-    noteUnread(reading, [...ROTARY, GAPS], "Its attention does not rotate.");
+    noteUnread(reading, [...ROTARY, GAPS, INTERVAL], "Its attention does not rotate.");
     return new Map([[null, null]]);
   }
   const parameters = entries.within("rope_parameters");
@@ -373,7 +373,7 @@ function merged(entries) {
 function hasGaps(reading) {
   const { known, kind } = reading;
   if (known && !GAPPED.includes(kind)) {
-    noteUnread(reading, [GAPS], "All its layers with attention rotate.");
+    noteUnread(reading, [GAPS, INTERVAL], "All its layers with attention rotate.");
     return false;
   }
   const layers = listedGaps(reading);

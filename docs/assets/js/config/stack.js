@@ -5,7 +5,7 @@ import { families, keys, layers as words, stack } from "./tables.js";
 
 const { LABELS, LATER_WINDOWS, MIXED, NARROW, PERIODS, SCALED_WINDOWS, WIDE_WINDOW } = families;
 const { WINDOW, WINDOWS } = families;
-const { LAYERS, LOCAL_WINDOW } = keys;
+const { INTERVAL, LAYERS, LOCAL_WINDOW } = keys;
 const { FULL, SLIDING, STILL, UNLISTED } = stack;
 
 /** The numbers of the layers that a section is about: rotates, layers, windowed, count, each null if
@@ -77,7 +77,7 @@ function kindsOf(reading) {
   const period = PERIODS.get(kind) ?? words.RULES.get(kind);
   if (period) {
     const [standard, others, first] = period;
-    const [key] = entries.given(LAYERS);
+    const [key] = entries.given(words.GAPPED.includes(kind) ? [INTERVAL] : LAYERS);
     const every = Number((key === undefined ? null : entries.integer(key)) ?? standard);
     const place = first ? 0 : every - 1;
     return all.map((i) => (i % every === place ? FULL : others));
@@ -101,5 +101,6 @@ function firstWindowed(reading, count) {
 function gapsOf(reading, count) {
   const listed = listedGaps(reading);
   if (listed.length) return listed.map((one) => Boolean(Number(one)));
-  return [...Array(count).keys()].map((i) => (i + 1) % 4 > 0);
+  const given = words.GAPPED.includes(reading.kind) ? reading.entries.integer(INTERVAL) : null;
+  return [...Array(count).keys()].map((i) => (i + 1) % Number(given ?? 4) > 0);
 }
