@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from posenc import apply_pope, apply_rope, frequencies
 
@@ -15,9 +15,9 @@ Q, K = RANDOM.normal(size=(2, D)) * 2
 PHASE = RANDOM.uniform(-2 * np.pi, 0, size=D)
 
 
-def score(m: float, n: float, phase: object = None, base: float = 10000.0) -> float:
+def score(m: float, n: float, phase: ArrayLike | None = None, base: float = 10000.0) -> float:
     """Return the score of Q at m and K at n."""
-    key = apply_pope(K, n, phase=phase, base=base)  # type: ignore[arg-type]
+    key = apply_pope(K, n, phase=phase, base=base)
     return float(apply_pope(Q, m, base=base) @ key)
 
 
@@ -50,7 +50,7 @@ def test_a_polar_score_is_the_papers_in_50_digits(
 
 
 @pytest.mark.parametrize("phase", [None, PHASE], ids=["without phases", "with phases"])
-def test_a_polar_score_depends_on_the_distance_alone(phase: object) -> None:
+def test_a_polar_score_depends_on_the_distance_alone(phase: ArrayLike | None) -> None:
     for distance in (-7, 0, 1, 300):
         scores = [score(p, p + distance, phase) for p in (0, 1, 50, 4000)]
         np.testing.assert_allclose(scores, scores[0], rtol=1e-10, atol=1e-11)
