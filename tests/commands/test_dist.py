@@ -217,7 +217,9 @@ def test_the_archive_is_the_same_bytes_each_time_and_a_changed_file_is_noticed(
     assert build.archive(tmp_path).read_bytes() == data
     check_archive(first)
     with tarfile.open(first) as tar:
-        tar.extractall(tmp_path / "open", filter="data")
+        # As an attribute, since Python before 3.11.4 has no argument for it.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(tmp_path / "open")
     (top,) = (tmp_path / "open").iterdir()
     (top / "alibi_v1.json").write_text("{}")
     with tarfile.open(tmp_path / "changed.tar.gz", "w:gz") as tar:
