@@ -97,14 +97,6 @@ def test_read_config_agrees_on_which_layers_rotate(model_type: str) -> None:
         assert (found.scheme != "none") is rotates, kind
 
 
-@pytest.mark.parametrize("model_type", ["llama4_text", "smollm3"])
-def test_an_interval_counts_the_layers_where_none_are_listed(model_type: str) -> None:
-    peer = AutoConfig.for_model(model_type, num_hidden_layers=12, no_rope_layer_interval=3)
-    config = peer.to_dict() | {"no_rope_layers": None, "layer_types": None}
-    rotating = read_config(config, layer_type="rope").layers
-    assert [int(n in (rotating or ())) for n in range(12)] == peer.no_rope_layers
-
-
 PERIODS = {
     "cohere2": "sliding_window_pattern",
     "gemma3_text": "sliding_window_pattern",
@@ -120,6 +112,21 @@ def test_a_configuration_may_give_another_period(model_type: str) -> None:
     found = config.no_rope_layers if model_type == "smollm3" else config.layer_types
     assert [*found] == [*found[:2]] * 6
     assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("model_type", PERIODS)
+def test_a_period_is_read_as_the_list_that_transformers_makes_of_it(model_type: str) -> None:
+    period = {PERIODS[model_type]: 2}
+    listed = AutoConfig.for_model(model_type, num_hidden_layers=12, **period).to_dict()
+    unlisted = listed | {"layer_types": None, "no_rope_layers": None}
+    assert numbers(unlisted | period) == numbers(listed)
+    assert numbers(unlisted | {PERIODS[model_type]: 3}) != numbers(listed)
+
+
+def numbers(config: dict[str, Any]) -> dict[str, tuple[tuple[int, ...] | None, bool | None]]:
+    """Return the numbers of the layers of each type, and whether they rotate."""
+    found = {name: read_config(config, layer_type=name) for name in read_config(config).layer_types}
+    return {name: (one.layers, one.rotates) for name, one in found.items()}
 
 
 @pytest.mark.parametrize("model_type", sorted({*RULES} - {"smollm3"}))
