@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -170,9 +170,9 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
     """
     root, docs = Path(config.config_file_path).parent, Path(config.docs_dir)
     places = [*map(Path, config.watch), docs, *(root / name for name in OTHERS)]
-    files = {file for place in places for file in [place, *place.rglob("*")]}
-    files -= {*(docs / "data" / "settings").rglob("*")}
-    built = {*(docs / "assets" / "built").rglob("*")}
+    files = {file for place in places for file in [place, *files_below(place)]}
+    files -= {*files_below(docs / "data" / "settings")}
+    built = files_below(docs / "assets" / "built")
     files -= {file for file in built if file.name != "stamp"}
     found = {
         Path(os.path.relpath(file, root)).as_posix(): digest(file)
@@ -183,6 +183,12 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
         f"{sys.version} {config.site_url} {config.extra.get('source')} {config.extra.get('colab')}"
     )
     return {"": about} | {path: text for path, text in found.items() if text}
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of its folders, also while another program deletes some."""
+    for parent, _, names in os.walk(folder):
+        yield from (Path(parent, name) for name in names)
 
 
 def texts(made: Iterable[File]) -> dict[str, str]:

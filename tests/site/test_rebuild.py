@@ -280,8 +280,9 @@ def page_times(site: Path) -> dict[str, int]:
     """Return the modification time of each page of a served site that a build may leave alone."""
     written = {"404.html", *(f"{old.removesuffix('.md')}/index.html" for old in left())}
     found = {}
-    for page in site.rglob("*.html"):
-        if (path := page.relative_to(site).as_posix()) not in written:
+    for page in rebuild.files_below(site):
+        path = page.relative_to(site).as_posix()
+        if page.suffix == ".html" and path not in written:
             with suppress(FileNotFoundError):  # while a build replaces it
                 found[path] = page.stat().st_mtime_ns
     return found
@@ -322,6 +323,16 @@ def test_file_deleted_during_the_scan_does_not_stop_the_build(tmp_path: Path) ->
     assert rebuild.digest(tmp_path / "there")
     assert not rebuild.digest(tmp_path / "gone")
     assert not rebuild.digest(tmp_path)
+
+
+def test_folder_deleted_during_the_scan_does_not_stop_the_build(tmp_path: Path) -> None:
+    for path in ("first/kept", "second/deleted/page"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    found = rebuild.files_below(tmp_path)
+    first = next(found)
+    shutil.rmtree(tmp_path / ("second" if first.name == "kept" else "first"))
+    assert [first, *found] == [first]
 
 
 def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> None:
