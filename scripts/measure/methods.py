@@ -10,11 +10,13 @@ from typing import TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from posenc import (
     dynamic_frequencies,
     interpolated_frequencies,
     llama3_frequencies,
+    log_scale,
     longrope_frequencies,
     longrope_temperature,
     ntk_frequencies,
@@ -23,9 +25,9 @@ from posenc import (
     yarn_temperature,
 )
 from posenc.nn import GPTModel, RotaryEmbedding
-from posenc.nn.gpt import SelfAttention
+from posenc.nn.gpt import Places, SelfAttention
 from posenc.rotary.scaling import FAST, SLOW
-from scripts.measure.schemes import FURTHER
+from scripts.measure.schemes import FURTHER, Inside, Layer, WindowedAttention
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
@@ -127,6 +129,27 @@ def rope_longrope(
     return _with_frequencies(model, omega, longrope_temperature(length / trained, trained))
 
 
+class LogScaledLayer(Layer):
+    """A layer without positions whose queries are multiplied by log n beyond the trained length."""
+
+    trained: int
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return scaled queries."""
+        scale = log_scale(places.positions.cpu().numpy(), self.trained)
+        return q * torch.from_numpy(scale).to(q)[:, None], k, None
+
+
+def with_log_scaled_open_layers(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy in which the layers that see every key scale their queries by log n."""
+    model = copy.deepcopy(model)
+    for attention in _attention(model):
+        attention.__class__ = LogScaledLayer  # which has the same parameters
+        assert isinstance(attention, LogScaledLayer)
+        attention.trained = trained
+    return model
+
+
 # The variants evaluated for each trained scheme, by the names that tables and figures show.
 VARIANTS: dict[str, dict[str, Variant]] = {
     **{name: {name: as_trained} for name in (*TRAINED, *FURTHER)},
@@ -143,6 +166,15 @@ VARIANTS: dict[str, dict[str, Variant]] = {
         "rope, YaRN as released": rope_yarn_released,
         "rope, YaRN without truncation": rope_yarn_untruncated,
     },
+    "windows_rope": {
+        "windows_rope": as_trained,
+        "windows_rope, Llama 3's rule": rope_llama3,
+        "windows_rope, YaRN as released": rope_yarn_released,
+    },
+    "windows_none": {
+        "windows_none": as_trained,
+        "windows_none, log n": with_log_scaled_open_layers,
+    },
 }
 LONGROPE = "rope, LongRoPE"  # one more for "rope", whose divisors are searched for first
 
@@ -153,8 +185,12 @@ def _width(model: GPTModel) -> int:
 
 
 def _attention(model: GPTModel) -> list[SelfAttention]:
-    """Return the attention modules of a model."""
-    return [part for part in model.modules() if isinstance(part, SelfAttention)]
+    """Return the attention modules of a model that see every key before them."""
+    return [
+        part
+        for part in model.modules()
+        if isinstance(part, SelfAttention) and not isinstance(part, WindowedAttention)
+    ]
 
 
 def _most_turns(trained: int) -> float:
@@ -165,7 +201,10 @@ def _most_turns(trained: int) -> float:
 def _with_frequencies(
     model: GPTModel, frequencies: NDArray[np.float64], temperature: float = 1.0
 ) -> GPTModel:
-    """Return a copy whose heads rotate by these frequencies, and scale queries and keys."""
+    """Return a copy whose heads rotate by these frequencies, and scale queries and keys.
+
+    Layers with a window stay as they are: they meet no new distance.
+    """
     model = copy.deepcopy(model)
     for attention in _attention(model):
         attention.rope = RotaryEmbedding(_width(model), frequencies=frequencies)

@@ -6,6 +6,9 @@
     rope_random                            rotates by positions drawn from those of a long text
     rope_pose                              likewise, in training only, and in two runs with a gap
     rope_then_none                         rotates in all layers but the last
+    windows                                rotates, and sees a quarter of a training text
+    windows_rope, windows_none             likewise in all layers but the last, which sees every
+                                           key, and rotates or has no positions
     transformer_xl, deberta                a bias from queries, keys and distance, in each layer
     forgetting, cope, path, dape           a bias from the tokens, in each layer
 
@@ -263,11 +266,27 @@ INSIDE: dict[str, type[Layer]] = {
     "path": PaTHLayer,
     "dape": DAPELayer,
 }
+
+
+class WindowedAttention(SelfAttention):
+    """A layer in which a token attends to itself and the `window` - 1 tokens before it."""
+
+    window: int
+
+    def forward(
+        self, x: Tensor, places: Places, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+        """Return what `SelfAttention` returns if it sees only these tokens."""
+        near = places.relative > -self.window
+        return super().forward(x, places._replace(mask=places.mask & near), past)
+
+
 RENUMBERED: dict[str, type[GPTModel]] = {
     "rope_random": RandomPositions,
     "rope_pose": SkippedPositions,
 }
-ROTATED = (*RENUMBERED, "rope_then_none")  # from the model with RoPE
+WINDOWED = ("windows", "windows_rope", "windows_none")
+ROTATED = (*RENUMBERED, "rope_then_none", *WINDOWED)  # from the model with RoPE
 FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *ROTATED)))  # every scheme that is built here
 
 
@@ -287,6 +306,11 @@ def untrained_model(
             ours = INSIDE[method](sizes)
             ours.load_state_dict(block.attention.state_dict(), strict=False)
             block.attention = ours
-    if method == "rope_then_none":
+    if method in ("rope_then_none", "windows_none"):
         blocks[-1].attention.rope = None
+    if method in WINDOWED:
+        for block in blocks if method == "windows" else blocks[:-1]:
+            block.attention.__class__ = WindowedAttention  # which has the same parameters
+            assert isinstance(block.attention, WindowedAttention)
+            block.attention.window = trained // 4
     return model

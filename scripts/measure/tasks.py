@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,20 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, result_files
+from scripts.measure import language, renumbered, result_files
 from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
+from scripts.measure.methods import VARIANTS, as_trained
+from scripts.measure.order import ENCODER
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
+
+# How a model that answers one question is read, by the names of the results: as for predicting
+# text, and RoPE also at other distances.
+ASKED_VARIANTS = VARIANTS | {
+    "rope": VARIANTS["rope"] | renumbered.READINGS,
+    ENCODER: {ENCODER: as_trained},
+}
 
 
 def result(
@@ -89,4 +98,20 @@ def _task_result(
         return found
 
     losses = train(model, loss, settings, checkpoint, mark)
-    return model, losses, {method: asked.evaluate(model, lengths, seed)}, {"text": "made up"}
+    rows = settings.length + 1  # with the question mark
+    found = {
+        name: merged(
+            asked.evaluate(variant(model, rows, length + 1), [length], seed) for length in lengths
+        )
+        for name, variant in ASKED_VARIANTS[method].items()
+    }
+    return model, losses, found, {"text": "made up"}
+
+
+def merged(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return the results at several lengths as one, from those at each length."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        for key, by_length in part.items():
+            found.setdefault(key, {}).update(by_length)
+    return found
