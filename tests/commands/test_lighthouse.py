@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,10 @@ def example_report(performance: float, seo: float = 1) -> dict[str, Any]:
     grades = dict(zip(lighthouse.CATEGORIES, (performance, 1, 1, seo), strict=True))
     return {
         "lighthouseVersion": "13.0",
-        "environment": {"hostUserAgent": "Mozilla/5.0 HeadlessChrome/1.2 Safari/5"},
+        "environment": {
+            "hostUserAgent": "Mozilla/5.0 HeadlessChrome/1.2 Safari/5",
+            "benchmarkIndex": 875,
+        },
         "categories": {name: {"score": score} for name, score in grades.items()},
         "audits": {
             "cumulative-layout-shift": {"numericValue": 0.0021},
@@ -108,12 +111,23 @@ def test_committed_results_are_of_listed_pages_and_the_pinned_lighthouse() -> No
 
 def test_the_run_with_the_median_performance_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = iter(example_report(performance) for performance in (0.5, 0.97, 0.9))
-    monkeypatch.setattr(lighthouse, "audit", lambda url: next(reports))
-    report = lighthouse.median_report("url", 3)
+    monkeypatch.setattr(lighthouse, "audit", lambda url, slowdown: next(reports))
+    report = lighthouse.median_report("url", 3, 4.0)
     assert [*lighthouse.row(CHAPTER, report).values()] == [
         *("chapter 1", 90, 100, 100, 100),
         *(0.002, 1.4, 101),
     ]
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"), [((1750,) * 3, 4.0), ((3000, 875, 900), 2.1), ((100,) * 3, 1.0)]
+)
+def test_a_slow_machine_is_slowed_down_less(
+    indices: Sequence[int], expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = iter({"environment": {"benchmarkIndex": index}} for index in indices)
+    monkeypatch.setattr(lighthouse, "audit", lambda url, categories: next(reports))
+    assert lighthouse.calibrated_slowdown("url") == expected
 
 
 @pytest.mark.parametrize(
@@ -137,13 +151,14 @@ def test_results_are_written_and_a_score_below_its_floor_fails(
     monkeypatch.setattr(lighthouse, "PAGE", page)
     monkeypatch.setattr(lighthouse, "RESULTS", tmp_path / "results.json")
     monkeypatch.setattr("scripts.book.update.update", lambda path: [])
-    monkeypatch.setattr(lighthouse, "audit", lambda url: example_report(0.9, seo))
+    monkeypatch.setattr(lighthouse, "audit", lambda *given, **named: example_report(0.9, seo))
     monkeypatch.setattr(sys, "argv", ["lighthouse", "--site", str(tmp_path / "site")])
     assert lighthouse.main() == status
     assert printed in capsys.readouterr().out
     results = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert [row["page"] for row in results["pages"]] == [*lighthouse.PAGES.values()]
     assert (results["lighthouse"], results["browser"]) == ("13.0", "HeadlessChrome/1.2")
+    assert results["slowdown"] == 2
     assert results["site"] == {"files": 1, "bytes": 7, "python": 7}
     assert lighthouse.table(results["pages"]) in page.read_text("utf-8")
     assert "| old |" not in page.read_text("utf-8")
