@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from posenc import (
     dynamic_frequencies,
+    frequencies,
     interpolated_frequencies,
     llama3_frequencies,
     ntk_frequencies,
@@ -54,7 +55,7 @@ from scripts.measure.methods import (
     as_trained,
     rope_longrope,
 )
-from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions
+from scripts.measure.schemes import FURTHER, ROTATED, WINDOWED, RandomPositions, WindowedAttention
 from scripts.measure.training import Settings, generator, train
 from tests.selection import give_up
 
@@ -144,13 +145,13 @@ VARIANTS_OF = {
     method: VARIANTS[method] | reevaluate.variants(method)
     if method in reevaluate.METHODS
     else VARIANTS[method]
-    for method in TRAINED
+    for method in (*TRAINED, *WINDOWED)
 }
 VARIANTS_OF["rope"] |= renumbered.READINGS
 
 
 @pytest.mark.parametrize(
-    ("method", "name"), [(method, name) for method in TRAINED for name in VARIANTS_OF[method]]
+    ("method", "name"), [(method, name) for method in VARIANTS_OF for name in VARIANTS_OF[method]]
 )
 def test_every_variant_equals_the_model_at_the_training_length(method: str, name: str) -> None:
     model, ids = small_model(method), TEXT.held_out[None, :16]
@@ -459,6 +460,73 @@ def test_rope_then_none_rotates_in_all_layers_but_the_last() -> None:
     torch.testing.assert_close(weights[0][0], weights[1][0], rtol=0, atol=0)
     assert not torch.allclose(weights[0][1], weights[1][1])
     torch.testing.assert_close(model(text)[:, :9], model(text[:, :9]))
+
+
+def windowed_model(method: str) -> GPTModel:
+    """Return a model of three layers, trained on 16 bytes, with windows of 4."""
+    return language.model(replace(SMALL, layers=3), method, 40, 0).eval()
+
+
+@pytest.mark.parametrize(
+    ("method", "open_layers", "rotates"),
+    [
+        ("windows", [], [1, 1, 1]),
+        ("windows_rope", [2], [1, 1, 1]),
+        ("windows_none", [2], [1, 1, 0]),
+    ],
+)
+def test_all_layers_but_the_open_one_see_a_quarter_of_a_training_text(
+    method: str, open_layers: list[int], rotates: list[int]
+) -> None:
+    model = windowed_model(method)
+    _, weights = model(TEXT.held_out[None, :40], return_attention=True)
+    distance = torch.arange(40)[:, None] - torch.arange(40)
+    for layer, seen in enumerate(weights[:, 0, 0] > 0):
+        width = 40 if layer in open_layers else 4
+        assert (seen == ((distance >= 0) & (distance < width))).all()
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    assert [layer.rope is not None for layer in layers] == [bool(some) for some in rotates]
+
+
+def test_stacked_windows_read_no_byte_beyond_the_reach_of_the_theorem() -> None:
+    ids = TEXT.held_out[None, :40]
+    changed = ids.clone()
+    changed[0, : 39 - 3 * 3] += 1  # three layers, each three bytes further back
+    for method, is_same in (("windows", True), ("windows_none", False)):
+        model = windowed_model(method)
+        assert torch.equal(model(changed)[0, -1], model(ids)[0, -1]) is is_same
+
+
+def test_a_rule_rescales_the_open_layer_alone() -> None:
+    changed = VARIANTS["windows_rope"]["windows_rope, YaRN as released"](
+        windowed_model("windows_rope"), 16, 64
+    )
+    layers = [part for part in changed.modules() if isinstance(part, SelfAttention)]
+    for layer in layers:
+        assert layer.rope is not None
+        near = isinstance(layer, WindowedAttention)
+        omega = frequencies(8) if near else yarn_frequencies(8, 4, 16, ramp="pairs")
+        np.testing.assert_allclose(layer.rope.frequencies, omega)
+    assert [isinstance(layer, WindowedAttention) for layer in layers] == [True, True, False]
+
+
+def test_log_n_scales_the_queries_of_the_open_layer_beyond_the_trained_length() -> None:
+    model, ids = windowed_model("windows_none"), TEXT.held_out[None, :40]
+    scaled = VARIANTS["windows_none"]["windows_none, log n"](model, 16, 40)
+    _, before = model(ids, return_attention=True)
+    _, after = scaled(ids, return_attention=True)
+    assert torch.equal(after[:2], before[:2])
+    torch.testing.assert_close(after[2, ..., :16, :], before[2, ..., :16, :])
+    logits = before[2, 0, 0, 39].log() * math.log(40) / math.log(16)
+    torch.testing.assert_close(after[2, 0, 0, 39], logits.softmax(dim=-1))
+
+
+def test_a_model_is_asked_in_every_way_that_it_is_read(tmp_path: Path) -> None:
+    settings = replace(SMALL, steps=2)
+    found = tasks.result("retrieval", "rope", 0, settings, LENGTHS, "cpu", tmp_path / "run.pt")
+    assert list(found["found"]) == [*VARIANTS["rope"], *renumbered.READINGS]
+    for answers in found["found"].values():
+        assert list(answers["by_length"]) == list(answers["by_distance"]) == ["16", "32"]
 
 
 # Read again
