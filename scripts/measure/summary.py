@@ -61,6 +61,16 @@ FURTHER = {
     "rope_pose": "RoPE, PoSE",
     "rope_then_none": "RoPE, all but last",
 }
+# Models with windows, and with one layer that sees every key, beside RoPE without windows.
+WINDOWS = {
+    "rope": "RoPE, no window",
+    "windows": "windows alone",
+    "windows_rope": "open with RoPE",
+    "windows_rope, Llama 3's rule": "with Llama 3's rule",
+    "windows_rope, YaRN as released": "with YaRN",
+    "windows_none": "open without",
+    "windows_none, log n": "with log n",
+}
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
 # The model with RoPE, read at other distances: `renumbered.READINGS`.
@@ -134,9 +144,9 @@ class Measured:
         task = "renumbered"
         return self._table(task, names, lambda name, n: self.perplexities(name, n, task))
 
-    def retrieval(self) -> dict[str, NDArray[np.float64]]:
+    def retrieval(self, names: Iterable[str] = ALL) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""
-        found = self._table("retrieval", ALL, lambda name, n: self.accuracies(name, n, "retrieval"))
+        found = self._table("retrieval", names, lambda name, n: self.accuracies(name, n, "retrieval"))
         lengths = self.lengths("retrieval")
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
