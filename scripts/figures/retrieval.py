@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from scripts.figures._parts import panel, write
 from scripts.figures.style import Ink
-from scripts.measure.summary import AS_TRAINED, FURTHER, SHOWN, measurement
+from scripts.measure.summary import AS_TRAINED, FURTHER, SHOWN, WINDOWS, measurement
 
 # For each length: the index of its colour, and its dashes.
 LOOKS = ((0, "-"), (1, (0, (6, 2))), (3, (0, (3, 1.5))), (2, (0, (1, 1.5))))
@@ -47,7 +47,7 @@ def panels(figure: Figure, ink: Ink, narrow: bool, names: Sequence[str]) -> None
         row, column = divmod(number, columns)
         axes = panel(figure, LEFT + column * across, top + row * DOWN, wide, TALL)
         _curves(axes, ink, name)
-        axes.set_title((SHOWN | FURTHER)[name])
+        axes.set_title((WINDOWS | SHOWN | FURTHER)[name])
         axes.set_xticks((4, 32, 256), ("4", "32", "256"))
         axes.set_yticks((0, 1), ("0", "1"))
 
