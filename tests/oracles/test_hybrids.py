@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections import defaultdict
 from functools import cache
 from typing import Any
 
@@ -27,14 +26,14 @@ TYPES: dict[str, tuple[str, dict[str, Any]]] = {
     "Falcon-H1": ("falcon_h1", {}),
     "Granite 4.0 H": ("granitemoehybrid", {"layer_types": MIXED}),
     "Jamba": ("jamba", {"attn_layer_period": 2, "attn_layer_offset": 1}),
-    "Kimi Linear": ("kimi_linear", {}),
+    "Kimi Linear": ("kimi_linear", {"layer_types": MIXED}),
     "LFM2": ("lfm2", {"layer_types": ["conv", "full_attention"] * 2}),
     "MiniMax-01": ("minimax", {"layer_types": MIXED}),
     "Nemotron-H": ("nemotron_h", {"layers_block_type": ["mamba", "attention"] * 2}),
     "Olmo Hybrid": ("olmo_hybrid", {"layer_types": MIXED}),
     "Qwen3-Next": ("qwen3_next", {"layer_types": MIXED}),
     "RecurrentGemma": ("recurrent_gemma", {}),
-    "Zamba2": ("zamba2", {}),
+    "Zamba2": ("zamba2", {"layers_block_type": ["mamba", "hybrid"] * 2}),
 }
 SHARES = {
     "a quarter of a head": 0.25,
@@ -48,7 +47,7 @@ SWITCHES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "Olmo Hybrid": (
         "if `rope_theta`",
         {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4}},
-        {"rope_parameters": None},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": None}},
     ),
 }
 
@@ -94,3 +93,83 @@ def _watched(model: Any) -> dict[int, float]:
         model(input_ids=torch.zeros(1, 8, dtype=torch.long))
     assert len({*inside}) == 4
     return shares
+
+
+def attending(config: Any) -> set[int]:
+    """Return the numbers of the layers that attend, alone or beside a recurrent layer."""
+    recurrent = ("linear_attention", "conv")
+    return {number for number, kind in enumerate(config.layer_types) if kind not in recurrent}
+
+
+@cache
+def shares(name: str) -> set[float]:
+    """Return the shares of a head that rotate in the layers that attend, 0 for none."""
+    config = configured(name)
+    found, attend = rotated(config), attending(config)
+    assert attend
+    assert {*found} <= attend  # no recurrent layer rotates
+    return {found.get(number, 0.0) for number in attend}
+
+
+CELLS = {row[0]: row[2] for row in ROWS}
+
+
+def test_every_model_of_the_table_of_hybrids_is_known() -> None:
+    assert sorted(CELLS) == sorted(TYPES)
+
+
+@pytest.mark.parametrize("name", sorted({*TYPES} - {*SWITCHES} - {"MiniMax-01"}))
+def test_the_table_of_hybrids_is_what_the_classes_of_transformers_do(name: str) -> None:
+    assert shares(name) == {SHARES[CELLS[name]]}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_hybrid_rotates_only_if_its_key_says_so(name: str) -> None:
+    cell, on, off = SWITCHES[name]
+    assert CELLS[name] == cell
+    assert {*rotated(configured(name, **on)).values()} == {1.0}
+    assert not rotated(configured(name, **off))
+
+
+@pytest.mark.parametrize("more", [{}, {"rotary_dim": 64}, {"partial_rotary_factor": 0.5}])
+def test_the_class_of_minimax_rotates_whole_heads_whatever_the_configuration_says(
+    more: dict[str, Any],
+) -> None:
+    assert {*rotated(configured("MiniMax-01", head_dim=128, **more)).values()} == {1.0}
+    assert CELLS["MiniMax-01"] == "half of a head"  # its authors' statement, and read_config's:
+    read = read_config({"model_type": "minimax", "head_dim": 128, "rotary_dim": 64})
+    assert read.rotary_d == read.d / 2
+
+
+@pytest.mark.parametrize("name", sorted({*TYPES} - {"Granite 4.0 H", "Jamba", "MiniMax-01"}))
+def test_read_config_agrees_with_the_table_of_hybrids(name: str) -> None:
+    """Granite without its key is refused, and Jamba has no keys of a rotation to be read."""
+    found = read_config(configured(name).to_dict())
+    switched = CELLS[name].startswith("if ")
+    share = 0.0 if name == "Zamba2" else 1.0 if switched else SHARES[CELLS[name]]
+    assert found.rotary_d == share * found.d
+    assert (found.scheme == "none") is (share == 0)
+
+
+def test_granite_is_read_only_if_its_key_asks_for_a_rotation() -> None:
+    config = configured("Granite 4.0 H").to_dict()
+    with pytest.raises(ValueError, match='position_embedding_type must be "rope"'):
+        read_config(config)
+    found = read_config(config | {"position_embedding_type": "rope"})
+    assert found.rotary_d == found.d
+    assert {*rotated(configured("Granite 4.0 H", position_embedding_type="rope")).values()} == {1.0}
+
+
+@pytest.mark.parametrize("heads", [8, 64])
+@pytest.mark.parametrize("layer", [0, 3, 9])
+def test_slopes_of_minimax_are_those_of_alibi_times_a_factor_of_the_layer(
+    layer: int, heads: int
+) -> None:
+    config = config_class("minimax")(
+        hidden_size=64, num_attention_heads=heads, num_hidden_layers=10, block_size=4
+    )
+    module = in_transformers("minimax", "MiniMaxLightningAttention")(config, layer)
+    factor = 1 - layer / (9 + 1e-5) + 1e-5
+    expected = alibi_slopes(heads) * factor
+    np.testing.assert_allclose(module.slope_rate.flatten(), expected, rtol=1e-5)
+    assert abs(factor - (1 - layer / 9)) < 1e-4

@@ -23,7 +23,7 @@ TYPES: dict[str, tuple[str, dict[str, Any]]] = {
     "Apertus": ("apertus", {}),
     "Command A": ("cohere2", {}),
     "Command R": ("cohere", {"use_qk_norm": True}),
-    "dots.llm1": ("dots1", {}),
+    "dots.llm1": ("dots1", {"first_k_dense_replace": 4}),
     "EXAONE 4": ("exaone4", {}),
     "Gemma 3": ("gemma3_text", {}),
     "GLM-4.5": ("glm4_moe", {"use_qk_norm": True}),

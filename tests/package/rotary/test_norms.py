@@ -69,7 +69,7 @@ def test_with_two_gains_in_a_pair_they_cannot(pair: int, layout: str) -> None:
     differ = np.abs(pairs(found, layout) - pairs(other, layout)).max(axis=-1)
     x, y = np.abs(pairs(rms_norm(Q, 1.0), layout)[pair])
     assert differ[pair] == pytest.approx(0.5 * np.sin(frequencies(D)[pair]) * max(x, y))
-    assert not np.delete(differ, pair).any()
+    assert np.delete(differ, pair).max() < 1e-12
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (5, 3), (3, 5), (1000, 1003), (-7.5, 2)])
