@@ -1,4 +1,4 @@
-"""What the attention layers of hybrid models rotate: docs/schemes/hybrids.md against transformers."""
+"""What attention rotates in hybrid models: docs/schemes/hybrids.md against transformers."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ Order = Callable[[ArrayLike, float, ArrayLike, str], NDArray[np.floating]]
 
 def rms_norm(x: ArrayLike, gain: ArrayLike) -> NDArray[np.float64]:
     """Return each vector divided by the root of its mean square, times the gains."""
-    x = np.asarray(x)
-    return np.asarray(gain) * x / np.sqrt((x**2).mean(axis=-1, keepdims=True))
+    x = np.asarray(x, dtype=np.float64)
+    normed: NDArray[np.float64] = np.asarray(gain) * x / np.sqrt((x**2).mean(-1, keepdims=True))
+    return normed
 
 
 def layer_norm(x: ArrayLike) -> NDArray[np.float64]:
