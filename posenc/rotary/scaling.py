@@ -382,12 +382,12 @@ def proportional_frequencies(
 def riflex_frequencies(
     d: int, length: int, *, repeats: float, share: float = 0.9, base: float = 10000.0
 ) -> NDArray[np.float64]:
-    """Return frequencies of which one is lowered, so that a longer video does not repeat itself.
+    """Return frequencies for a longer video, one of them lowered so that it does not repeat itself.
 
         ω_k = share · 2π / length   for the pair k whose period 2π/ω_k is closest to `repeats`
 
-    The others stay, and so does ω_k if the length is at most its period. For the frames of a video;
-    the frequencies of rows and columns stay as they are.
+    All other frequencies stay as they are, and so does ω_k if the length is at most its period. Use
+    them for the frames of a video, and the usual frequencies for its rows and columns.
 
     Args:
         d: width of the part of a head that the frames rotate; an even integer, 2 or more.
@@ -411,8 +411,8 @@ def riflex_frequencies(
         share of 0.9 and rounds periods; the formula of the project page has a share of 1.
 
     Examples:
-        HunyuanVideo repeats itself after some 48 frames; of the periods 6, 13, 25, 50, 101, 201, 402
-        and 804 the closest is 50, that of pair 3:
+        HunyuanVideo repeats itself after about 48 frames. Of its periods, 6, 13, 25, 50, 101 and so
+        on, the closest is 50, the period of pair 3:
 
         >>> slower = riflex_frequencies(16, 66, repeats=48, base=256)
         >>> (frequencies(16, base=256) / slower).round(3)

@@ -179,7 +179,9 @@ def points_of_the_page(model: str, sizes: tuple[int, ...]) -> Array:
 
 def small_model(name: str) -> Any:
     """Return a model without layers, with the rotary module that its class makes by default."""
-    kind = library("diffusers.models", next(key for key in LISTED | DIVIDED if key.startswith(name)))
+    kind = library(
+        "diffusers.models", next(key for key in LISTED | DIVIDED if key.startswith(name))
+    )
     return kind(num_layers=0, num_attention_heads=1, **SMALL[name])
 
 
@@ -190,7 +192,9 @@ def table_of(name: str) -> tuple[Array, Array]:
     frames, rows, columns = SIZES
     model = small_model(name)
     if name in ("Flux", "Flux2"):
-        pipeline = library(f"diffusers.pipelines.{name.lower()}.pipeline_{name.lower()}", f"{name}Pipeline")
+        pipeline = library(
+            f"diffusers.pipelines.{name.lower()}.pipeline_{name.lower()}", f"{name}Pipeline"
+        )
         ids = (
             pipeline._prepare_latent_image_ids(1, rows, columns, "cpu", torch.float32)
             if name == "Flux"
@@ -227,7 +231,7 @@ def test_every_model_of_the_page_is_compared() -> None:
 
 @pytest.mark.parametrize(("height", "width"), [(480, 720), (960, 1440), (480, 480), (720, 480)])
 def test_cogvideox_fits_patches_into_the_trained_grid(height: int, width: int) -> None:
-    """The trained grid has 30 by 45 patches; a larger image has fractions, a narrower one is centred."""
+    """The trained grid has 30 by 45 patches; a larger image gets fractions as positions."""
     import torch
 
     pipeline = library("diffusers.pipelines.cogvideo.pipeline_cogvideox", "CogVideoXPipeline")
@@ -243,7 +247,9 @@ def test_cogvideox_fits_patches_into_the_trained_grid(height: int, width: int) -
         fitted = round(scale * size)
         start = round((trained - fitted) / 2)
         axes.append(np.linspace(start, (start + fitted) * (size - 1) / size, size))
-    assert table_of_the_page("text")["CogVideoX"]["rows and columns"] == "scaled to the trained grid"
+    assert (
+        table_of_the_page("text")["CogVideoX"]["rows and columns"] == "scaled to the trained grid"
+    )
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     angles = points @ frequencies_of_the_page("CogVideoX")
     assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos, atol=2e-5)
@@ -296,7 +302,9 @@ def test_words_of_flux_are_all_at_0() -> None:
     self = SimpleNamespace(
         text_encoder=None, text_encoder_2=None, transformer=SimpleNamespace(dtype=torch.float32)
     )
-    *_, ids = pipeline.encode_prompt(self, None, None, device="cpu", prompt_embeds=torch.ones(1, 4, 8))
+    *_, ids = pipeline.encode_prompt(
+        self, None, None, device="cpu", prompt_embeds=torch.ones(1, 4, 8)
+    )
     np.testing.assert_array_equal(ids, np.zeros((4, 3)))
 
 
@@ -335,7 +343,7 @@ def test_cosmos_enlarges_the_base_of_each_axis() -> None:
 
 @pytest.mark.parametrize("t", [1.0, 0.7, 0.5, 0.0])
 def test_dype_is_ntk_with_a_factor_that_follows_the_noise(t: float) -> None:
-    """With `method="ntk"`, guyyariv/DyPE passes this factor to the function that it has of diffusers."""
+    """With `method="ntk"`, guyyariv/DyPE passes this factor to its copy of this function."""
     import torch
 
     one_step = library("diffusers.models.embeddings", "get_1d_rotary_pos_embed")
