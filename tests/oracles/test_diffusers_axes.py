@@ -179,9 +179,8 @@ def points_of_the_page(model: str, sizes: tuple[int, ...]) -> Array:
 
 def small_model(name: str) -> Any:
     """Return a model without layers, with the rotary module that its class makes by default."""
-    kind = library(
-        "diffusers.models", next(key for key in LISTED | DIVIDED if key.startswith(name))
-    )
+    dimensions = 3 if name in ("HunyuanVideo", "Wan") else 2
+    kind = library("diffusers.models", f"{name}Transformer{dimensions}DModel")
     return kind(num_layers=0, num_attention_heads=1, **SMALL[name])
 
 
