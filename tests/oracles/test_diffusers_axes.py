@@ -255,6 +255,21 @@ def test_cogvideox_fits_patches_into_the_trained_grid(height: int, width: int) -
     assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin, atol=2e-5)
 
 
+def test_cogvideox_1_5_counts_patches_from_0() -> None:
+    """In this version a patch covers two frames."""
+    import torch
+
+    pipeline = library("diffusers.pipelines.cogvideo.pipeline_cogvideox", "CogVideoXPipeline")
+    config = SimpleNamespace(**default_config("CogVideoXTransformer3DModel"))
+    config.patch_size_t, config.sample_height, config.sample_width = 2, 300, 300
+    self = SimpleNamespace(transformer=SimpleNamespace(config=config), vae_scale_factor_spatial=8)
+    prepare = pipeline._prepare_rotary_positional_embeddings
+    cos, sin = prepare(self, 16 * SIZES[1], 16 * SIZES[2], 2 * SIZES[0], torch.device("cpu"))
+    angles = grid_positions(SIZES) @ frequencies_of_the_page("CogVideoX")
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin)
+
+
 def test_ltx_video_spreads_the_frequencies_over_all_heads() -> None:
     """Coordinates go from −1 to 1 over 20 seconds and 2048 pixels; a patch has 32 of these."""
     import torch
@@ -319,13 +334,37 @@ def test_words_of_qwen_image_follow_the_largest_row_or_column(sizes: tuple[int, 
     assert_same(np.sin(angles), turns.imag)
 
 
-def test_only_patches_are_in_the_tables_of_video_models() -> None:
-    """Words are not rotated: a table has as many rows as there are patches."""
+def test_only_patches_of_hunyuanvideo_and_cogvideox_are_rotated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Words are in the same attention, 4 of them, before or after the patches."""
+    import torch
+
     row = table_of_the_page("text")
     assert row["HunyuanVideo"]["text"] == row["CogVideoX"]["text"] == "not rotated"
-    assert row["Wan"]["text"] == row["LTX-Video"]["text"] == "cross-attention"
-    for name in ("HunyuanVideo", "Wan"):
-        assert len(table_of(name)[0]) == np.prod(SIZES)
+    embeddings = importlib.import_module("diffusers.models.embeddings")
+    rotate, lengths = embeddings.apply_rotary_emb, []
+
+    def noted(x: Any, table: Any, **options: Any) -> Any:
+        lengths.append(x.shape[options.get("sequence_dim", 2)])
+        return rotate(x, table, **options)
+
+    monkeypatch.setattr(embeddings, "apply_rotary_emb", noted)
+    words, patches, time = torch.ones(1, 4, 8), np.prod(SIZES), torch.ones(1)
+    models = importlib.import_module("diffusers.models")
+    small = {"num_layers": 1, "num_attention_heads": 1}
+    hunyuan = models.HunyuanVideoTransformer3DModel(
+        **small, num_single_layers=1, text_embed_dim=8, pooled_projection_dim=8
+    )
+    video = torch.ones(1, 16, 3, 12, 10)
+    mask, pooled = torch.ones(1, 4, dtype=torch.bool), torch.ones(1, 8)
+    hunyuan(video, time.long(), words, mask, pooled, guidance=time)
+    cogvideox = models.CogVideoXTransformer3DModel(
+        **small, text_embed_dim=8, use_rotary_positional_embeddings=True
+    )
+    table = embeddings.get_3d_rotary_pos_embed(64, ((0, 0), (6, 5)), (6, 5), 3)
+    cogvideox(video.swapaxes(1, 2), words, time, image_rotary_emb=table)
+    assert lengths == [patches] * 6  # queries and keys of two layers, then of one
 
 
 def test_cosmos_enlarges_the_base_of_each_axis() -> None:
