@@ -131,24 +131,24 @@ def axial_frequencies(
     return table.reshape(axes, -1)
 
 
-def frequencies_by_axis(parts: Sequence[ArrayLike]) -> NDArray[np.float64]:
+def frequencies_by_axis(frequencies: Sequence[ArrayLike]) -> NDArray[np.float64]:
     """Return the matrix of axes that rotate one part of a head each, with frequencies of their own.
 
     Image and video models that split a head unevenly give each axis the frequencies of a head as
     wide as its part; a longer axis may have those of a rule, such as `posenc.ntk_frequencies`.
 
     Args:
-        parts: the frequencies of each axis, radians per step, shape `(pairs,)` each, with one pair
-            or more; of any sign.
+        frequencies: those of each axis, radians per step, shape `(pairs,)` each, with one pair or
+            more; of any sign.
 
     Returns:
-        Shape `(axes, pairs of all parts)`, float64, a new array. In row a, the pairs of part a have
+        Shape `(axes, pairs of all axes)`, float64, a new array. In row a, the pairs of axis a have
         its frequencies, and all others 0.
 
     Raises:
-        TypeError: `parts` is not a sequence, or a part holds anything but real numbers.
-        ValueError: there is no part; a part is not of shape `(pairs,)`, or has a number that is not
-            finite.
+        TypeError: `frequencies` is not a sequence, or an entry holds anything but real numbers.
+        ValueError: there is no axis; an entry is not of shape `(pairs,)`, or has a number that is
+            not finite.
 
     Source:
         The rotary modules of diffusers 0.42, such as `FluxPosEmbed` and `WanRotaryPosEmbed`.
@@ -158,12 +158,13 @@ def frequencies_by_axis(parts: Sequence[ArrayLike]) -> NDArray[np.float64]:
         array([[1.  , 0.  , 0.  ],
                [0.  , 1.  , 0.01]])
     """
-    allowed = "the frequencies of each axis, each of shape (pairs,), one pair or more"
-    rows = [as_reals("parts", part) for part in as_list("parts", parts, allowed)]
+    allowed = "those of each axis, each of shape (pairs,), one pair or more"
+    given = as_list("frequencies", frequencies, allowed)
+    rows = [as_reals("frequencies", axis) for axis in given]
     wrong = [row.shape for row in rows if row.ndim != 1 or not row.size]
     if wrong or not rows:
-        given = f"an entry of shape {wrong[0]}" if wrong else "no entry"
-        raise ValueError(f"parts must be {allowed}; got {given}")
+        shown = f"an entry of shape {wrong[0]}" if wrong else "no entry"
+        raise ValueError(f"frequencies must be {allowed}; got {shown}")
     owners = np.repeat(np.arange(len(rows)), [row.size for row in rows])
     table = np.zeros((len(rows), owners.size))
     table[owners, np.arange(owners.size)] = np.concatenate(rows)

@@ -115,7 +115,9 @@ ROTARY_ND = Scheme(
     .refuses(positions=[*POINTS, *shapes("", (3, 3))], frequencies=MATRICES)
     .with_reals(positions=[*GRID, [5.5, 0.5]]),
     call(posenc.axial_frequencies, d=8).refuses(d=MULTIPLES_OF_FOUR),
-    call(posenc.frequencies_by_axis, parts=[[1.0], [1.0, 0.01]]).refuses(parts=AXES_OF_PAIRS),
+    call(posenc.frequencies_by_axis, frequencies=[[1.0, 0.1], [1.0, 0.01]]).refuses(
+        frequencies=AXES_OF_PAIRS
+    ),
     call(posenc.mixed_frequencies, d=8, angles=0.5)
     .refuses(d=MULTIPLES_OF_FOUR, angles=REAL_ARRAY)
     .with_reals(angles=[0.5, 9.5]),
