@@ -84,6 +84,7 @@ from posenc.rotary.scaling import (
     longrope_temperature as longrope_temperature,
     ntk_frequencies as ntk_frequencies,
     proportional_frequencies as proportional_frequencies,
+    riflex_frequencies as riflex_frequencies,
     yarn_frequencies as yarn_frequencies,
     yarn_temperature as yarn_temperature,
 )
@@ -113,6 +114,7 @@ from posenc.axes.sinusoidal_nd import (
 from posenc.axes.rotary_nd import (
     apply_rope_nd as apply_rope_nd,
     axial_frequencies as axial_frequencies,
+    frequencies_by_axis as frequencies_by_axis,
     mixed_frequencies as mixed_frequencies,
     rotary_matrix as rotary_matrix,
 )

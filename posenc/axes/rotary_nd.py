@@ -15,10 +15,20 @@ Heo et al., "Rotary Position Embedding for Vision Transformer" (2024), section 3
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import LARGEST, as_flag, as_integer, as_multiple, as_points, as_reals
+from posenc._arguments import (
+    LARGEST,
+    as_flag,
+    as_integer,
+    as_list,
+    as_multiple,
+    as_points,
+    as_reals,
+)
 from posenc.frequency import frequencies as frequencies_of_the_paper
 from posenc.rotary.rope import _as_vectors, _halves
 
@@ -34,7 +44,8 @@ def apply_rope_nd(
             leading axes that broadcast to those of `x`.
         frequencies: radians per step on each axis for each pair, shape `(axes, d/2)`, or
             `(heads, axes, d/2)` if each head has its own; of any sign. Make them with
-            `axial_frequencies`, `mixed_frequencies` or `mrope_frequencies`.
+            `axial_frequencies`, `frequencies_by_axis`, `mixed_frequencies` or
+            `mrope_frequencies`.
         layout: "interleaved", where pair i is dimensions 2i and 2i+1, or "half", where it is
             dimensions i and i + d/2 of the whole vector.
 
@@ -118,6 +129,46 @@ def axial_frequencies(
     if as_flag("turns", turns):
         table = table.swapaxes(1, 2)
     return table.reshape(axes, -1)
+
+
+def frequencies_by_axis(frequencies: Sequence[ArrayLike]) -> NDArray[np.float64]:
+    """Return the matrix of axes that rotate one part of a head each, with frequencies of their own.
+
+    Image and video models that split a head unevenly give each axis the frequencies of a head as
+    wide as its part; a longer axis may have those of a rule, such as `posenc.ntk_frequencies`.
+
+    Args:
+        frequencies: those of each axis, radians per step, shape `(pairs,)` each, with one pair or
+            more; of any sign.
+
+    Returns:
+        Shape `(axes, pairs of all axes)`, float64, a new array. In row a, the pairs of axis a have
+        its frequencies, and all others 0.
+
+    Raises:
+        TypeError: `frequencies` is not a sequence, or an entry holds anything but real numbers.
+        ValueError: there is no axis; an entry is not of shape `(pairs,)`, or has a number that is
+            not finite.
+
+    Source:
+        The rotary modules of diffusers 0.42, such as `FluxPosEmbed` and `WanRotaryPosEmbed`.
+
+    Examples:
+        >>> frequencies_by_axis([[1.0], [1.0, 0.01]])
+        array([[1.  , 0.  , 0.  ],
+               [0.  , 1.  , 0.01]])
+    """
+    allowed = "those of each axis, each of shape (pairs,), one pair or more"
+    given = as_list("frequencies", frequencies, allowed)
+    rows = [as_reals("frequencies", axis) for axis in given]
+    wrong = [row.shape for row in rows if row.ndim != 1 or not row.size]
+    if wrong or not rows:
+        shown = f"an entry of shape {wrong[0]}" if wrong else "no entry"
+        raise ValueError(f"frequencies must be {allowed}; got {shown}")
+    owners = np.repeat(np.arange(len(rows)), [row.size for row in rows])
+    table = np.zeros((len(rows), owners.size))
+    table[owners, np.arange(owners.size)] = np.concatenate(rows)
+    return table
 
 
 def mixed_frequencies(d: int, angles: ArrayLike, *, base: float = 10.0) -> NDArray[np.float64]:

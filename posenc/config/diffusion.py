@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLASS, HEAD = "_class_name", "attention_head_dim"
 KIND = "diffusers"
 PART_WIDTHS = "axes_dims_rope"  # of each axis, in the configuration that is read
-PAGE = "Axial and mixed RoPE (axes/rope)"
+PAGE = "Diffusion transformers (axes/diffusion)"
 # The key of the widths of the axes and what it means if it is left out; likewise of the base.
 LISTED: dict[str, tuple[str, tuple[int, ...], str | None, float]] = {
     "BriaTransformer2DModel": (PART_WIDTHS, (16, 56, 56), BASE, 1e4),

@@ -11,6 +11,7 @@ adapts the frequencies to longer sequences, most of them to sequences `factor` t
     Llama 3        YaRN's rule               with other limits, and no temperature
     LongRoPE       a divisor for each pair   found by a search, one set each for short and long
     proportional   rotate the fastest only   the slowest pairs stand still
+    RIFLEx         slow one pair down        the one after whose period a video repeats itself
 
 Pass the result to `apply_rope(frequencies=)` or `posenc.nn.RotaryEmbedding(frequencies=)`. YaRN and
 LongRoPE also scale queries and keys: `yarn_temperature`, `longrope_temperature`.
@@ -18,7 +19,8 @@ LongRoPE also scale queries and keys: `yarn_temperature`, `longrope_temperature`
 Chen et al., "Extending Context Window of Large Language Models via Positional Interpolation"
 (2023); Peng et al., "YaRN: Efficient Context Window Extension of Large Language Models" (2023);
 Grattafiori et al., "The Llama 3 Herd of Models" (2024); Ding et al., "LongRoPE: Extending LLM
-Context Window Beyond 2 Million Tokens" (2024).
+Context Window Beyond 2 Million Tokens" (2024); Zhao et al., "RIFLEx: A Free Lunch for Length
+Extrapolation in Video Diffusion Transformers" (2025).
 """
 
 from __future__ import annotations
@@ -377,6 +379,57 @@ def proportional_frequencies(
     return omega
 
 
+def riflex_frequencies(
+    d: int, length: int, *, repeats: float, share: float = 0.9, base: float = 10000.0
+) -> NDArray[np.float64]:
+    """Return frequencies for a longer video, one of them lowered so that it does not repeat itself.
+
+        ω_k = share · 2π / length   for the pair k whose period 2π/ω_k is closest to `repeats`
+
+    All other frequencies stay as they are, and so does ω_k if the length is at most its period. Use
+    them for the frames of a video, and the usual frequencies for its rows and columns.
+
+    Args:
+        d: width of the part of a head that the frames rotate; an even integer, 2 or more.
+        length: how many frames the video has, counted as the model does, after the encoder has
+            merged some; an integer, 1 or more.
+        repeats: after how many of these frames a longer video of the model begins to repeat itself;
+            above 0, at most 1e100.
+        share: the share of its new period that pair k completes in the video; above 0, at most 1.
+        base: see `posenc.frequencies`.
+
+    Returns:
+        Shape `(d/2,)`, float64, radians per frame, a new array.
+
+    Raises:
+        TypeError: `d` or `length` is not an integer, or `repeats`, `share` or `base` not a number.
+        ValueError: `d` is odd or below 2; `length` is below 1; `repeats` is not above 0 or exceeds
+            1e100; `share` is not above 0 or exceeds 1; `base` is below 1e-300, above 1e300, or 1.
+
+    Source:
+        Zhao et al. (2025), equations 7 and 8 as in the authors' riflex_utils.py, which has the
+        share of 0.9 and rounds periods; the formula of the project page has a share of 1.
+
+    Examples:
+        HunyuanVideo repeats itself after about 48 frames. Of its periods, 6, 13, 25, 50, 101 and so
+        on, the closest is 50, the period of pair 3:
+
+        >>> slower = riflex_frequencies(16, 66, repeats=48, base=256)
+        >>> (frequencies(16, base=256) / slower).round(3)
+        array([1.   , 1.   , 1.   , 1.459, 1.   , 1.   , 1.   , 1.   ])
+        >>> round(2 * math.pi / float(slower[3]), 2)  # frames a turn: 66 / 0.9
+        73.33
+    """
+    omega, length = frequencies(d, base=base), as_integer("length", length, least=1)
+    repeats = _as_positive("repeats", repeats, most=1e100)
+    share = _as_positive("share", share, most=1)
+    periods = 2 * np.pi / omega
+    slowed = int(np.argmin(np.abs(periods - repeats)))
+    if length > periods[slowed]:
+        omega[slowed] = share * 2 * np.pi / length
+    return omega
+
+
 def _with_larger_base(d: int, factor: float, *, base: float, given: str) -> NDArray[np.float64]:
     """Return the frequencies of base · factor^(d/(d−2)), or refuse what was given."""
     larger = base * factor ** (d / (d - 2))
@@ -502,6 +555,14 @@ def _as_limits(**limits: object) -> tuple[float, float]:
     if high < low:
         raise ValueError(f"{second} must be at least {first}, {low}; got {high}")
     return low, high
+
+
+def _as_positive(name: str, value: object, *, most: float) -> float:
+    """Return a number above 0 as a float."""
+    number = float(as_number(name, value))
+    if not 0 < number <= most:
+        raise ValueError(f"{name} must be a number above 0, at most {most:g}; got {number}")
+    return number
 
 
 def _as_divisors(name: str, value: object, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from posenc import read_config
+from posenc import (
+    apply_rope_nd,
+    frequencies,
+    frequencies_by_axis,
+    grid_positions,
+    ntk_frequencies,
+    read_config,
+)
 from posenc.config.diffusion import DIVIDED, EIGHTHS, LISTED, REASONS
-from tests.oracles.libraries import Array, library
+from scripts import ROOT
+from tests.oracles.libraries import Array, assert_same, library
 
 pytestmark = pytest.mark.slow  # diffusers is what `make test-all` installs
 
@@ -118,3 +128,265 @@ def test_the_tables_of_qwen_image_and_z_image_are_those_of_the_package() -> None
 @pytest.mark.parametrize("name", REASONS)
 def test_classes_that_are_refused_by_name_exist(name: str) -> None:
     assert hasattr(importlib.import_module("diffusers.models"), name)
+
+
+# The tables of docs/axes/diffusion.md, from which the tests below take the settings of each model.
+SIZES = (3, 6, 5)  # frames, rows and columns of patches
+RULES: dict[str, Callable[[int], Array]] = {
+    "from 0": np.arange,
+    "0": np.zeros,
+    "0; 10, 20, … for reference images": np.zeros,
+    "centred": lambda size: np.arange(size) - -(-size // 2),
+}
+# Arguments that keep a model small and leave its axes as they are by default.
+SMALL: dict[str, dict[str, Any]] = {
+    "Flux": {"num_single_layers": 0, "joint_attention_dim": 8, "pooled_projection_dim": 8},
+    "Flux2": {"num_single_layers": 0, "joint_attention_dim": 8},
+    "QwenImage": {"joint_attention_dim": 8},
+    "HunyuanVideo": {"num_single_layers": 0, "text_embed_dim": 8, "pooled_projection_dim": 8},
+    "Wan": {"text_dim": 8, "ffn_dim": 8},
+}
+
+
+def table_of_the_page(heading: str) -> dict[str, dict[str, str]]:
+    """Return a table of the page, by its model and heading."""
+    lines = (ROOT / "docs/axes/diffusion.md").read_text("utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    start = next(n for n, row in enumerate(cells) if row[0] == "model" and heading in row)
+    end = next(n for n in range(start, len(lines)) if not lines[n])
+    return {row[0]: dict(zip(cells[start], row, strict=True)) for row in cells[start + 2 : end]}
+
+
+def frequencies_of_the_page(model: str) -> Array:
+    """Return the matrix of frequencies of a model, by the widths and the base on the page."""
+    row = table_of_the_page("base")[model]
+    base = float(row["base"].replace(",", ""))
+    widths = [int(width) for width in row["dimensions"].split(" + ")]
+    assert len(widths) == len(row["axes"].split(", "))
+    return frequencies_by_axis([frequencies(width, base=base) for width in widths])
+
+
+def points_of_the_page(model: str, sizes: tuple[int, ...]) -> Array:
+    """Return the positions of patches, by the rules on the page."""
+    row = table_of_the_page("text")[model]
+    sides = row["rows and columns"]
+    rules = [RULES[row["frames or images"]], RULES[sides], RULES[sides]]
+    axes = [rule(size) for rule, size in zip(rules, sizes, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    words = frequencies_of_the_page(model).shape[0] - 3
+    return np.pad(points, ((0, 0), (0, words)))
+
+
+def small_model(name: str) -> Any:
+    """Return a model without layers, with the rotary module that its class makes by default."""
+    dimensions = 3 if name in ("HunyuanVideo", "Wan") else 2
+    kind = library("diffusers.models", f"{name}Transformer{dimensions}DModel")
+    return kind(num_layers=0, num_attention_heads=1, **SMALL[name])
+
+
+def table_of(name: str) -> tuple[Array, Array]:
+    """Return the cosines and sines that diffusers computes for patches, `(patches, d)` each."""
+    import torch
+
+    frames, rows, columns = SIZES
+    model = small_model(name)
+    if name in ("Flux", "Flux2"):
+        pipeline = library(
+            f"diffusers.pipelines.{name.lower()}.pipeline_{name.lower()}", f"{name}Pipeline"
+        )
+        ids = (
+            pipeline._prepare_latent_image_ids(1, rows, columns, "cpu", torch.float32)
+            if name == "Flux"
+            else pipeline._prepare_latent_ids(torch.zeros(1, 1, rows, columns))[0]
+        )
+        cos, sin = model.pos_embed(ids)
+    elif name == "QwenImage":
+        turns, _ = model.pos_embed([SIZES], max_txt_seq_len=4)
+        cos, sin = (part.repeat_interleave(2, dim=-1) for part in (turns.real, turns.imag))
+    else:
+        cos, sin = model.rope(torch.zeros(1, 16, frames, 2 * rows, 2 * columns))
+        cos, sin = cos.reshape(-1, 128), sin.reshape(-1, 128)
+    return cos.numpy(), sin.numpy()
+
+
+PAGE_NAMES = {"Flux": "Flux", "Flux 2": "Flux2", "Qwen-Image": "QwenImage", "Wan": "Wan"}
+PAGE_NAMES["HunyuanVideo"] = "HunyuanVideo"
+
+
+@pytest.mark.parametrize("model", PAGE_NAMES)
+def test_the_widths_and_bases_of_the_page_give_the_tables_of_each_class(model: str) -> None:
+    """Both dimensions of a pair have the same cosine, so pairs are of neighbouring dimensions."""
+    sizes = (1, *SIZES[1:]) if model.startswith("Flux") else SIZES
+    angles = points_of_the_page(model, sizes) @ frequencies_of_the_page(model)
+    cos, sin = table_of(PAGE_NAMES[model])
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin)
+
+
+def test_every_model_of_the_page_is_compared() -> None:
+    assert [*table_of_the_page("base")] == [*table_of_the_page("text")][:-1]
+    assert {*table_of_the_page("text")} == {*PAGE_NAMES, "CogVideoX", "LTX-Video"}
+
+
+@pytest.mark.parametrize(("height", "width"), [(480, 720), (960, 1440), (480, 480), (720, 480)])
+def test_cogvideox_fits_patches_into_the_trained_grid(height: int, width: int) -> None:
+    """The trained grid has 30 by 45 patches; a larger image gets fractions as positions."""
+    import torch
+
+    pipeline = library("diffusers.pipelines.cogvideo.pipeline_cogvideox", "CogVideoXPipeline")
+    config = SimpleNamespace(**default_config("CogVideoXTransformer3DModel"))
+    config.patch_size_t = None
+    self = SimpleNamespace(transformer=SimpleNamespace(config=config), vae_scale_factor_spatial=8)
+    prepare = pipeline._prepare_rotary_positional_embeddings
+    cos, sin = prepare(self, height, width, 3, torch.device("cpu"))
+    rows, columns = height // 16, width // 16
+    scale = min(30 / rows, 45 / columns)
+    axes: list[Array] = [np.arange(3.0)]
+    for size, trained in ((rows, 30), (columns, 45)):
+        fitted = round(scale * size)
+        start = round((trained - fitted) / 2)
+        axes.append(np.linspace(start, (start + fitted) * (size - 1) / size, size))
+    assert (
+        table_of_the_page("text")["CogVideoX"]["rows and columns"] == "scaled to the trained grid"
+    )
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    angles = points @ frequencies_of_the_page("CogVideoX")
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos, atol=2e-5)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin, atol=2e-5)
+
+
+def test_cogvideox_1_5_counts_patches_from_0() -> None:
+    """In this version a patch covers two frames."""
+    import torch
+
+    pipeline = library("diffusers.pipelines.cogvideo.pipeline_cogvideox", "CogVideoXPipeline")
+    config = SimpleNamespace(**default_config("CogVideoXTransformer3DModel"))
+    config.patch_size_t, config.sample_height, config.sample_width = 2, 300, 300
+    self = SimpleNamespace(transformer=SimpleNamespace(config=config), vae_scale_factor_spatial=8)
+    prepare = pipeline._prepare_rotary_positional_embeddings
+    cos, sin = prepare(self, 16 * SIZES[1], 16 * SIZES[2], 2 * SIZES[0], torch.device("cpu"))
+    angles = grid_positions(SIZES) @ frequencies_of_the_page("CogVideoX")
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin)
+
+
+def test_ltx_video_spreads_the_frequencies_over_all_heads() -> None:
+    """Coordinates go from −1 to 1 over 20 seconds and 2048 pixels; a patch has 32 of these."""
+    import torch
+
+    module = importlib.import_module("diffusers.models.transformers.transformer_ltx")
+    model = module.LTXVideoTransformer3DModel(num_layers=0, caption_channels=8)
+    scale = (8 / 25, 32, 32)  # seconds times 25 frames a second, and pixels, for each patch
+    cos, sin = model.rope(torch.zeros(1, 2, 2048), 3, 6, 5, tuple(map(float, scale)))
+    omega = np.zeros((3, 1024))
+    for axis in range(3):
+        omega[axis, 1 + axis :: 3] = np.geomspace(1, 10000, 341) * np.pi / 2
+    fractions = grid_positions(SIZES) * scale / [20, 2048, 2048]
+    points = 2 * fractions - 1
+    angles = points @ omega
+    # In float32 the largest angle, 15708, is off by a thousandth.
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos[0], atol=4e-3)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin[0], atol=4e-3)
+    x = np.random.default_rng(0).standard_normal((1, 90, 2048))
+    theirs = module.apply_rotary_emb(torch.from_numpy(x), (cos, sin))[0].numpy()
+    heads = x[0].reshape(90, 32, 64).swapaxes(0, 1)
+    ours = apply_rope_nd(heads, points, omega.reshape(3, 32, 32).swapaxes(0, 1))
+    assert_same(ours.swapaxes(0, 1).reshape(90, 2048), theirs, atol=2e-2)
+
+
+def test_text_and_reference_images_of_flux_2_have_axes_of_their_own() -> None:
+    import torch
+
+    assert table_of_the_page("text")["Flux 2"]["text"] == "from 0, on the word axis"
+    pipeline = library("diffusers.pipelines.flux2.pipeline_flux2", "Flux2Pipeline")
+    words = pipeline._prepare_text_ids(torch.zeros(1, 4, 8))[0].numpy()
+    np.testing.assert_array_equal(words, [[0, 0, 0, n] for n in range(4)])
+    images = pipeline._prepare_image_ids([torch.zeros(1, 1, 2, 3)] * 2)[0].numpy()
+    expected = [np.pad(grid_positions((1, 2, 3)), ((0, 0), (0, 1))) for _ in range(2)]
+    for image, points in enumerate(expected):
+        points[:, 0] = 10 + 10 * image
+    np.testing.assert_array_equal(images, np.concatenate(expected))
+
+
+def test_words_of_flux_are_all_at_0() -> None:
+    import torch
+
+    assert table_of_the_page("text")["Flux"]["text"] == "all at 0"
+    pipeline = library("diffusers.pipelines.flux.pipeline_flux", "FluxPipeline")
+    self = SimpleNamespace(
+        text_encoder=None, text_encoder_2=None, transformer=SimpleNamespace(dtype=torch.float32)
+    )
+    *_, ids = pipeline.encode_prompt(
+        self, None, None, device="cpu", prompt_embeds=torch.ones(1, 4, 8)
+    )
+    np.testing.assert_array_equal(ids, np.zeros((4, 3)))
+
+
+@pytest.mark.parametrize("sizes", [(1, 6, 4), (1, 3, 7), (2, 5, 5)])
+def test_words_of_qwen_image_follow_the_largest_row_or_column(sizes: tuple[int, int, int]) -> None:
+    row = table_of_the_page("text")["Qwen-Image"]
+    assert row["text"] == "after the image, equal on all axes"
+    _, turns = small_model("QwenImage").pos_embed([sizes], max_txt_seq_len=4)
+    first = points_of_the_page("Qwen-Image", sizes)[:, 1:].max() + 1
+    words = np.repeat(first + np.arange(4)[:, np.newaxis], 3, axis=1)
+    angles = words @ frequencies_of_the_page("Qwen-Image")
+    assert_same(np.cos(angles), turns.real)
+    assert_same(np.sin(angles), turns.imag)
+
+
+def test_only_patches_of_hunyuanvideo_and_cogvideox_are_rotated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Words are in the same attention, 4 of them, before or after the patches."""
+    import torch
+
+    row = table_of_the_page("text")
+    assert row["HunyuanVideo"]["text"] == row["CogVideoX"]["text"] == "not rotated"
+    embeddings = importlib.import_module("diffusers.models.embeddings")
+    rotate, lengths = embeddings.apply_rotary_emb, []
+
+    def noted(x: Any, table: Any, **options: Any) -> Any:
+        lengths.append(x.shape[options.get("sequence_dim", 2)])
+        return rotate(x, table, **options)
+
+    monkeypatch.setattr(embeddings, "apply_rotary_emb", noted)
+    words, patches, time = torch.ones(1, 4, 8), np.prod(SIZES), torch.ones(1)
+    models = importlib.import_module("diffusers.models")
+    small = {"num_layers": 1, "num_attention_heads": 1}
+    hunyuan = models.HunyuanVideoTransformer3DModel(
+        **small, num_single_layers=1, text_embed_dim=8, pooled_projection_dim=8
+    )
+    video = torch.ones(1, 16, 3, 12, 10)
+    mask, pooled = torch.ones(1, 4, dtype=torch.bool), torch.ones(1, 8)
+    hunyuan(video, time.long(), words, mask, pooled, guidance=time)
+    cogvideox = models.CogVideoXTransformer3DModel(
+        **small, text_embed_dim=8, use_rotary_positional_embeddings=True
+    )
+    table = embeddings.get_3d_rotary_pos_embed(64, ((0, 0), (6, 5)), (6, 5), 3)
+    cogvideox(video.swapaxes(1, 2), words, time, image_rotary_emb=table)
+    assert lengths == [patches] * 6  # queries and keys of two layers, then of one
+
+
+def test_cosmos_enlarges_the_base_of_each_axis() -> None:
+    """Its pairs are of dimensions i and i + d/2: all cosines follow each other twice."""
+    import torch
+
+    embed = library("diffusers.models.transformers.transformer_cosmos", "CosmosRotaryPosEmbed")
+    cos, sin = embed(128, rope_scale=(2.0, 1.0, 3.0))(torch.zeros(1, 1, 3, 12, 10))
+    omega = frequencies_by_axis([ntk_frequencies(44, 2), frequencies(42), ntk_frequencies(42, 3)])
+    angles = grid_positions(SIZES) @ omega
+    assert_same(np.tile(np.cos(angles), 2), cos)
+    assert_same(np.tile(np.sin(angles), 2), sin)
+
+
+@pytest.mark.parametrize("t", [1.0, 0.7, 0.5, 0.0])
+def test_dype_is_ntk_with_a_factor_that_follows_the_noise(t: float) -> None:
+    """With `method="ntk"`, guyyariv/DyPE passes this factor to its copy of this function."""
+    import torch
+
+    one_step = library("diffusers.models.embeddings", "get_1d_rotary_pos_embed")
+    width, longer = 56, 256 / 64
+    ntk_factor = max(1.0, (longer ** (width / (width - 2))) ** (2.0 * t**2.0))
+    turns = one_step(width, torch.ones(1), ntk_factor=ntk_factor, freqs_dtype=torch.float64)
+    ours = ntk_frequencies(width, longer ** (2 * t**2))
+    np.testing.assert_allclose(ours, turns.angle().numpy()[0], rtol=1e-12)

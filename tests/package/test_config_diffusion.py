@@ -59,7 +59,7 @@ def test_all_layers_rotate() -> None:
             "which spaces its frequencies evenly in their log",
         ),
         (named("SD3Transformer2DModel"), "which adds sinusoids to the patches and does not rotate"),
-        (named("MochiTransformer3DModel"), "which learns the frequencies of its axes: see Axial"),
+        (named("MochiTransformer3DModel"), "learns the frequencies of its axes: see Diffusion"),
         (named("UNet2DConditionModel"), "which is not among the classes whose axes are known"),
         (named("CogVideoXTransformer3DModel"), "must be true with CogVideoX"),
         (

@@ -65,12 +65,14 @@ FORMER = {
         "apply_rope apply_rope_complex convert_layout convert_projection convert_qkv rope_matrix"
         " rotary_frequencies"
     ),
-    "rotary_nd": "apply_rope_nd axial_frequencies mixed_frequencies rotary_matrix",
+    "rotary_nd": (
+        "apply_rope_nd axial_frequencies frequencies_by_axis mixed_frequencies rotary_matrix"
+    ),
     "sandwich": "sandwich_bias",
     "scaling": (
         "dynamic_frequencies interpolated_frequencies llama3_frequencies longrope_frequencies"
-        " longrope_temperature ntk_frequencies proportional_frequencies yarn_frequencies"
-        " yarn_temperature"
+        " longrope_temperature ntk_frequencies proportional_frequencies riflex_frequencies"
+        " yarn_frequencies yarn_temperature"
     ),
     "sinusoidal": (
         "PositionalEncoding shift_matrix similarity sinusoidal_encoding sinusoidal_table"

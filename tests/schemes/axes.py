@@ -64,6 +64,13 @@ PARTS = [
     *rows(TypeError, "an integer", {"2.0": [(1, 2.0, 3)]}),
     *rows(TypeError, "triples", None, 3, "abc", {"array(3) (ndarray)": np.array(3)}),
 ]
+AXES_OF_PAIRS = [
+    *rows(ValueError, "of shape (pairs,)", {"no entry": [], "(2, 1)": [np.ones((2, 1))]}),
+    *rows(ValueError, "of shape (pairs,)", {"shape ()": [1.0, 2.0], "(0,)": [[1.0], []]}),
+    *rows(ValueError, "", {"nan": [[np.nan]], "inf": [[1.0], [np.inf]]}),
+    *rows(TypeError, "of shape (pairs,)", None, 4, {"array(4) (ndarray)": np.array(4)}),
+    *rows(TypeError, "finite integers or reals", {"None": [None], "'a'": ["a"], "True": [[True]]}),
+]
 REAL_ARRAY = [
     *rows(ValueError, REALS, {"nan": np.nan, "inf": [0, np.inf]}),
     *rows(TypeError, REALS, NOT_REALS),
@@ -108,6 +115,9 @@ ROTARY_ND = Scheme(
     .refuses(positions=[*POINTS, *shapes("", (3, 3))], frequencies=MATRICES)
     .with_reals(positions=[*GRID, [5.5, 0.5]]),
     call(posenc.axial_frequencies, d=8).refuses(d=MULTIPLES_OF_FOUR),
+    call(posenc.frequencies_by_axis, frequencies=[[1.0, 0.1], [1.0, 0.01]]).refuses(
+        frequencies=AXES_OF_PAIRS
+    ),
     call(posenc.mixed_frequencies, d=8, angles=0.5)
     .refuses(d=MULTIPLES_OF_FOUR, angles=REAL_ARRAY)
     .with_reals(angles=[0.5, 9.5]),

@@ -151,6 +151,10 @@ SCALING = Scheme(
     call(posenc.proportional_frequencies, d=8, rotary_d=4).refuses(
         rotary_d=[*WIDTHS, *rows(ValueError, "at most 8, the width", 10)]
     ),
+    call(posenc.riflex_frequencies, d=8, length=300, repeats=48).refuses(
+        repeats=number("a number above 0, at most 1e+100", 0, -2, 1e101),
+        share=number("a number above 0, at most 1", 0, -0.5, 1.5),
+    ),
 )
 
 BASE = Scheme(

@@ -15,6 +15,7 @@ from posenc import (
     axial_frequencies,
     dynamic_frequencies,
     frequencies,
+    frequencies_by_axis,
     grid_positions,
     mixed_frequencies,
     mrope_frequencies,
@@ -34,6 +35,27 @@ MATRICES = {
 
 coordinates = st.floats(-500, 500)
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+
+def test_parts_of_axes_are_rotated_like_narrower_heads() -> None:
+    """A part of 2, one of 4 and one of 6 dimensions, in a head of 12."""
+    x, points = RNG.standard_normal((5, 12)), RNG.uniform(-20, 20, (5, 3))
+    widths, bases = (2, 4, 6), (10.0, 256.0, 1e4)
+    parts = [frequencies(w, base=base) for w, base in zip(widths, bases, strict=True)]
+    found = apply_rope_nd(x, points, frequencies_by_axis(parts))
+    pieces = np.split(x, np.cumsum(widths)[:-1], axis=-1)
+    expected = [
+        apply_rope(piece, points[:, axis], base=bases[axis]) for axis, piece in enumerate(pieces)
+    ]
+    np.testing.assert_allclose(found, np.concatenate(expected, axis=-1), atol=1e-13)
+
+
+def test_equal_parts_give_axial_frequencies() -> None:
+    for axes in (1, 2, 3):
+        parts = [frequencies(8)] * axes
+        np.testing.assert_array_equal(
+            frequencies_by_axis(parts), axial_frequencies(8 * axes, axes), strict=True
+        )
 
 
 def test_a_rotated_key_can_be_moved_unless_its_frequencies_have_changed() -> None:

@@ -22,6 +22,7 @@ from posenc import (
     longrope_temperature,
     ntk_frequencies,
     proportional_frequencies,
+    riflex_frequencies,
     wavelengths,
     yarn_frequencies,
     yarn_temperature,
@@ -391,6 +392,40 @@ def test_proportional_frequencies_are_the_fastest_of_the_full_rotation(rotary_d:
     found = proportional_frequencies(64, rotary_d, factor=4)
     np.testing.assert_array_equal(found[: rotary_d // 2], frequencies(64)[: rotary_d // 2] / 4)
     assert not found[rotary_d // 2 :].any()
+
+
+@pytest.mark.parametrize(("base", "repeats", "pair"), [(256, 48, 3), (256, 5, 0), (1e4, 20, 1)])
+def test_riflex_lowers_the_pair_whose_period_is_closest_to_the_repetition(
+    base: float, repeats: float, pair: int
+) -> None:
+    """The pairs of HunyuanVideo and CogVideoX, 3 and 1, are those that the authors name."""
+    changed = riflex_frequencies(16, 66, repeats=repeats, base=base) != frequencies(16, base=base)
+    assert np.flatnonzero(changed).tolist() == [pair]
+
+
+@pytest.mark.parametrize("share", [0.9, 1.0, 0.25])
+@pytest.mark.parametrize("length", [51, 66, 100.0, 1000])
+@pytest.mark.parametrize("base", [256, 10000])
+def test_riflex_is_the_released_formula(base: float, length: int, share: float) -> None:
+    """Pair by pair, with the smallest distance between a period and the repetition."""
+    length = int(length)
+    found = riflex_frequencies(16, length, repeats=48, share=share, base=base)
+    expected = [float(mpmath.mpf(base) ** (-mpmath.mpf(2 * i) / 16)) for i in range(8)]
+    distances = [abs(2 * float(mpmath.pi) / omega - 48) for omega in expected]
+    expected[distances.index(min(distances))] = share * 2 * float(mpmath.pi) / length
+    if length > 2 * float(mpmath.pi) / frequencies(16, base=base)[int(np.argmin(distances))]:
+        np.testing.assert_allclose(found, expected, rtol=CLOSE)
+    else:
+        np.testing.assert_array_equal(found, frequencies(16, base=base))
+
+
+def test_a_video_within_the_period_of_its_pair_is_left_as_it_is() -> None:
+    """The period is 50.3 frames: 50 fit into it, and 51 do not."""
+    original = frequencies(16, base=256)
+    kept = riflex_frequencies(16, 50, repeats=48, base=256)
+    np.testing.assert_array_equal(kept, original)
+    slowed = riflex_frequencies(16, 51, repeats=48, base=256)
+    assert slowed[3] == pytest.approx(0.9 * 2 * np.pi / 51)
 
 
 def test_a_pair_that_stands_still_keeps_its_content_at_any_distance() -> None:
