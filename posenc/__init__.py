@@ -45,6 +45,7 @@ from posenc.embeddings.learned import (
 
 # Other numbers for places
 from posenc.embeddings.renumber import (
+    dual_chunk_relative as dual_chunk_relative,
     log_scale as log_scale,
     pose_positions as pose_positions,
     random_positions as random_positions,

@@ -1,7 +1,8 @@
 """Renumbered positions: positions for training, and distances for longer sequences.
 
     in training    random positions; PoSE, chunks with a gap between them
-    at inference   self-extend, distances in groups; ReRoPE, distances that stop growing
+    at inference   self-extend, distances in groups; ReRoPE, distances that stop growing;
+                   dual chunk attention, distances by chunk
     also           a window with attention sinks; scores scaled by log n
 
 None of them changes a model. In training, a short sequence gets the positions of a long one; at
@@ -175,6 +176,63 @@ def rerope_relative(
         raise ValueError(f"step must be from 0 to 1; got {slow:g}")
     beyond = np.minimum(relative + width, 0)  # by how much a key is further than the window
     return np.maximum(relative, -width) + slow * beyond
+
+
+def dual_chunk_relative(
+    query_length: int,
+    key_length: int,
+    *,
+    chunk_size: int,
+    local_size: int,
+    query_offset: int = 0,
+) -> NDArray[np.int64]:
+    """Return the relative positions of dual chunk attention, which never exceed `chunk_size`.
+
+    The sequence is cut into chunks of n = chunk_size − local_size tokens, and a key has its place
+    within its chunk as its position, j mod n. A query at i has one position for each kind of key:
+
+        i mod n                       for keys of its own chunk, whose distance is exact
+        min(i mod n + n, chunk_size)  for the chunk before
+        chunk_size                    for all earlier chunks
+
+    Distances up to `local_size` are exact; all others are above it.
+
+    Args:
+        query_length: how many queries; an integer, 0 or more.
+        key_length: how many keys, at positions 0 … key_length−1; an integer, 0 or more.
+        chunk_size: the largest distance, `chunk_size` of a configuration; an integer, 1 or more.
+        local_size: up to here distances are exact, `local_size` of a configuration; an integer, 0
+            or more, and less than half of `chunk_size`.
+        query_offset: position of the first query; an integer, 0 or more.
+
+    Returns:
+        Shape `(query_length, key_length)`, int64, key − query; exact ahead of the query, which a
+        decoder masks; a new array.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: an argument is too small, or `local_size` too large.
+
+    Source:
+        An et al., "Training-Free Long-Context Scaling of Large Language Models" (ICML 2024, arXiv
+        2402.17463), and the authors' code, github.com/HKUNLP/ChunkLlama.
+
+    Examples:
+        >>> dual_chunk_relative(1, 12, chunk_size=5, local_size=1, query_offset=11)
+        array([[-5, -4, -3, -2, -5, -4, -3, -2, -3, -2, -1,  0]])
+    """
+    exact = relative_positions(query_length, key_length, query_offset=query_offset)
+    largest = as_integer("chunk_size", chunk_size, least=1)
+    local = as_integer("local_size", local_size, least=0)
+    if 2 * local >= largest:
+        raise ValueError(f"local_size must be below half of chunk_size, {largest}; got {local}")
+    length = largest - local
+    keys = np.arange(exact.shape[1])
+    queries = (np.arange(exact.shape[0]) + query_offset)[:, np.newaxis]
+    behind = queries // length - keys // length
+    before = np.minimum(queries % length + length, largest)
+    chunked: NDArray[np.int64] = keys % length - np.where(behind == 1, before, largest)
+    return np.where(behind < 1, exact, chunked)
 
 
 def sink_mask(

@@ -184,6 +184,26 @@ def test_dinov3_measures_from_the_centre_and_in_turns_of_the_image() -> None:
     assert_same(apply_rope_nd(X, points, omega, layout="half"), expected, atol=1e-5)
 
 
+def test_dinov3_scales_all_coordinates_by_one_factor_in_training_and_by_none_otherwise() -> None:
+    config = library("transformers", "DINOv3ViTConfig")(
+        hidden_size=16, num_attention_heads=1, image_size=32, patch_size=4
+    )
+    peer = in_transformers("dinov3_vit", "DINOv3ViTRopePositionEmbedding")(config)
+    omega = axial_frequencies(16, base=config.rope_theta)
+    points = 2 * np.pi * ((PLACES + 0.5) / (3, 5) * 2 - 1)
+    image, factors = torch.zeros(1, 3, 12, 20), []
+    for seed in range(40):
+        torch.manual_seed(seed)
+        _, sine = peer.train()(image)
+        factor = np.arcsin(sine[0, 3].item()) / (points[0, 0] * omega[0, 3])
+        factors.append(factor)
+        expected = np.sin(factor * points @ omega)
+        np.testing.assert_allclose(sine[:, :8], expected, atol=1e-4)
+    assert 0.5 <= min(factors) < 0.75
+    assert 1.5 < max(factors) <= 2
+    np.testing.assert_allclose(peer.eval()(image)[1][:, :8], np.sin(points @ omega), atol=1e-5)
+
+
 def test_rotary_embedding_torch_is_axial_with_neighbours() -> None:
     module = library("rotary_embedding_torch", "RotaryEmbedding")(8)
     table = module.get_axial_freqs(3, 5).flatten(0, 1)

@@ -58,7 +58,8 @@ FORMER = {
     "random_walk": "random_walk_encoding",
     "relative": "relative_positions relative_row relative_shift relative_view shaw_index",
     "renumber": (
-        "log_scale pose_positions random_positions rerope_relative self_extend_relative sink_mask"
+        "dual_chunk_relative log_scale pose_positions random_positions rerope_relative"
+        " self_extend_relative sink_mask"
     ),
     "resize": "resize_grid resize_weights",
     "rotary": (

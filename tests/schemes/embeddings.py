@@ -160,6 +160,12 @@ RENUMBER = Scheme(
     call(posenc.rerope_relative, query_length=3, key_length=3, window=2).refuses(
         step=number("from 0 to 1", -0.5, 2)
     ),
+    call(
+        posenc.dual_chunk_relative, query_length=3, key_length=3, chunk_size=3, local_size=1
+    ).refuses(
+        chunk_size=SIZES,
+        local_size=[*COUNTS, *rows(ValueError, "below half of chunk_size, 3", 2)],
+    ),
     call(posenc.sink_mask, query_length=3, window=2),
     call(posenc.log_scale, positions=4, trained_length=9)
     .refuses(trained_length=at_least(2))

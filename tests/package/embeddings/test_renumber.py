@@ -10,6 +10,7 @@ import pytest
 
 from posenc import (
     attention,
+    dual_chunk_relative,
     log_scale,
     pose_positions,
     random_positions,
@@ -123,6 +124,38 @@ def test_rerope_stops_or_slows_at_the_window_pair_by_pair(step: float) -> None:
         np.testing.assert_array_equal(found, relative_positions(4, 30, query_offset=20))
 
 
+@pytest.mark.parametrize(("size", "local"), [(1, 0), (5, 0), (5, 2), (8, 3), (12, 1), (300, 5)])
+def test_dual_chunk_distances_are_those_of_three_blocks_per_chunk(size: int, local: int) -> None:
+    """As ChunkLlama computes them: positions of keys, and three lists of positions of queries."""
+    total, length = 61, size - local
+    keys = np.arange(total) % length
+    within = np.arange(length)
+    following = (within + length).clip(max=size)
+    expected = relative_positions(total, total).copy()
+    for begin in range(0, total, length):
+        rows, count = slice(begin, begin + length), min(length, total - begin)
+        expected[rows, rows] = keys[rows] - within[:count, np.newaxis]
+        if begin:
+            before = slice(begin - length, begin)
+            expected[rows, before] = keys[before] - following[:count, np.newaxis]
+            earlier = slice(0, begin - length)
+            expected[rows, earlier] = keys[earlier] - size
+    found = dual_chunk_relative(total, total, chunk_size=size, local_size=local)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    later = dual_chunk_relative(4, total, chunk_size=size, local_size=local, query_offset=57)
+    np.testing.assert_array_equal(later, expected[57:])
+
+
+@pytest.mark.parametrize(("size", "local"), [(5, 0), (5, 2), (8, 3), (12, 1), (64, 20)])
+def test_dual_chunk_distances_are_exact_near_and_bounded_beyond(size: int, local: int) -> None:
+    plain = -relative_positions(300, 300)
+    found = -dual_chunk_relative(300, 300, chunk_size=size, local_size=local)
+    near = plain <= local
+    np.testing.assert_array_equal(found[near], plain[near])
+    assert found[~near].min() == local + 1
+    assert found.max() == size
+
+
 @pytest.mark.parametrize("sinks", [0, 1, 4])
 def test_a_query_sees_the_first_keys_and_the_last_and_no_more(sinks: int) -> None:
     mask = sink_mask(40, window=6, sinks=sinks)
@@ -224,3 +257,21 @@ def test_a_mean_of_the_past_tells_the_position_where_the_first_token_is_marked()
     marked[0] = 1
     found = attention(zeros, zeros, marked, mask=np.tril(np.ones((50, 50), bool)))[0]
     np.testing.assert_allclose(1 / found[:, 0], np.arange(1, 51), rtol=1e-13)
+
+
+def test_a_lead_lasts_under_ssmax_if_it_exceeds_the_inverse_of_s() -> None:
+    """SSMax: softmax of the scores times s·log n, where one key leads n − 1 others by 5."""
+
+    def weight(n: int, s: float) -> float:
+        scores = np.full(n, -2.0)
+        scores[-1] = 3.0
+        powers = np.exp(scores * s * np.log(2) * float(log_scale(np.array(n - 1), 2)))
+        return float(powers[-1] / powers.sum())
+
+    counts = 10, 1000, 100_000, 1_000_000
+    growing, half, falling = ([weight(n, s) for n in counts] for s in (0.25, 0.2, 0.15))
+    assert growing == sorted(growing)
+    assert growing[-1] > 0.95
+    assert half[-1] == pytest.approx(0.5, abs=1e-6)
+    assert falling == sorted(falling, reverse=True)
+    assert falling[-1] < 0.05
