@@ -46,6 +46,7 @@ from scripts.measure.summary import (
     READINGS,
     SHOWN,
     TRIED,
+    WINDOWS,
     best_rate,
     measurement,
     pairs_of_results,
@@ -63,10 +64,11 @@ HOLD = ("alibi", "shaw")
 FEW, MANY = 3, 3 + APART // STRETCH  # stretches of a window, as far apart as windows end
 FIND = ("alibi", "kerple", "sandwich", "fire", "path", "dape")
 
+WINDOWED = tuple(WINDOWS)[1:]  # without RoPE without a window
 NAMES = {
-    "language": (*LANGUAGE, *FURTHER),
-    "order": (*ORDER, *FURTHER),
-    "retrieval": ALL,
+    "language": (*LANGUAGE, *FURTHER, *WINDOWED),
+    "order": (*ORDER, *FURTHER, *WINDOWED),
+    "retrieval": (*dict.fromkeys((*ALL, *VARIANTS["rope"], *READINGS)), *WINDOWED),
 }
 
 
@@ -637,6 +639,23 @@ def test_eight_schemes_find_a_key_at_the_very_beginning() -> None:
     guess = np.array([retrieval_rows(name, 256)[:-1].mean(axis=0) for name in better]) < 0.1
     assert guess.tolist() == [[False] * 3, [True, False, False], [False] * 3]  # a seed of DeBERTa
     assert MEASURED.setting("steps", "retrieval") == MEASURED.setting("steps", "order")
+
+
+def test_an_open_layer_finds_the_key_at_every_distance_with_every_seed() -> None:
+    for name in WINDOWED[1:]:
+        found = MEASURED.found("retrieval", name)
+        assert len(found) == 3
+        shares = [x for each in found for at in each["by_distance"].values() for x in at.values()]
+        assert min(shares) == 1, name
+
+
+def test_windows_alone_find_no_key_beyond_their_reach() -> None:
+    width = TASKS["retrieval"][0].length // 4
+    reach = TASKS["retrieval"][0].layers * (width - 1)
+    for found in MEASURED.found("retrieval", "windows"):
+        for at in found["by_distance"].values():
+            assert all(share == 1 for far, share in at.items() if int(far) <= reach)
+            assert all(share < 0.12 for far, share in at.items() if int(far) > reach)
 
 
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
