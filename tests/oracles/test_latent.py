@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from posenc import apply_rope, causal_mask, latent_scores, read_config
 from tests.oracles.libraries import assert_other, assert_same, config_class, in_transformers
 
-LENGTH, HIDDEN = 9, 48
+LENGTH, HIDDEN = 24, 48
 AT = torch.arange(LENGTH)[None] + 20
 LATENT: dict[str, Any] = {
     "hidden_size": HIDDEN,
@@ -59,6 +58,12 @@ def configured(kind: str, **others: Any) -> Any:
     config = config_class(kind)(**LATENT | others)
     config._attn_implementation = "eager"
     return config
+
+
+def weights(module: Any, name: str = "weight") -> Floats:
+    """Return a parameter of a module."""
+    found: Floats = getattr(module, name).double().numpy()
+    return found
 
 
 def project(module: Any, x: Any) -> Floats:
@@ -107,7 +112,7 @@ def test_latent_attention_of_transformers_is_ours(
     config = configured(kind, **{"rope_parameters": PLAIN} | others)
     layer = randomized(in_transformers(kind, f"{prefix}Attention")(config, layer_idx=0))
     table = in_transformers(kind, f"{prefix}RotaryEmbedding")(config)(tokens(), AT)
-    output, weights = layer(
+    output, shares = layer(
         hidden_states=tokens(), position_embeddings=table, attention_mask=hidden_keys()
     )
 
@@ -115,7 +120,7 @@ def test_latent_attention_of_transformers_is_ours(
     q = heads(project(layer.q_b_proj, layer.q_a_layernorm(layer.q_a_proj(x))), 3)
     compressed = layer.kv_a_proj_with_mqa(x)
     latent = project(layer.kv_a_layernorm, compressed[..., :16])
-    up, up_v = np.split(layer.kv_b_proj.weight.double().numpy().reshape(3, 16, 16), [10], axis=1)
+    up, up_v = np.split(weights(layer.kv_b_proj).reshape(3, 16, 16), [10], axis=1)
     read = read_config(config.to_dict())
     turn: dict[str, Any] = {"frequencies": read.frequencies(), "layout": layout}
     scores = latent_scores(
@@ -127,9 +132,9 @@ def test_latent_attention_of_transformers_is_ours(
     )
     ours = softmax(scores * read.softmax_factor)
     assert read.layout == layout
-    assert_same(ours, weights, atol=2e-5)
+    assert_same(ours, shares, atol=2e-5)
     values = (ours @ latent[:, None] @ up_v.mT).swapaxes(1, 2).reshape(1, LENGTH, -1)
-    expected = values @ layer.o_proj.weight.double().numpy().T
+    expected = values @ weights(layer.o_proj).T
     assert_same(expected, output, atol=1e-4)
 
 
@@ -217,82 +222,138 @@ def unit(x: Any, weight: Any = 1.0) -> Floats:
     return np.asarray(x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-6) * weight)
 
 
-def entries(compressor: Any, rate: int, frequencies: Floats) -> Floats:
-    """Return one entry for each window of `rate` tokens, rotated to the first of them."""
+def entries(compressor: Any, rate: int, frequencies: Floats, *, overlap: bool) -> Floats:
+    """Return one entry for each window of `rate` tokens, rotated to the first of them.
+
+    With overlap, half of what a token is projected to belongs to the next entry.
+    """
     windows = LENGTH // rate
     kv, gate = (
         project(part, tokens())[0, : windows * rate].reshape(windows, rate, -1)
         for part in (compressor.kv_proj, compressor.gate_proj)
     )
     shares = np.exp(gate + compressor.position_bias.double().numpy())
-    mixed = (kv * shares).sum(axis=1) / shares.sum(axis=1)
-    weight = compressor.kv_norm.weight.double().numpy()
-    return tail(unit(mixed, weight), rate * np.arange(windows), frequencies)[None, None]
+    if overlap:
+        (to_next, kv), (shares_next, shares) = (np.split(x, 2, axis=-1) for x in (kv, shares))
+        before = np.roll(shares_next, 1, axis=0)
+        before[0] = 0
+        kv = np.concatenate([np.roll(to_next, 1, axis=0), kv], axis=1)
+        shares = np.concatenate([before, shares], axis=1)
+    mixed = unit((kv * shares).sum(axis=1) / shares.sum(axis=1), weights(compressor.kv_norm))
+    return tail(mixed, rate * np.arange(windows), frequencies)[None, None]
 
 
-@pytest.mark.parametrize("number", [0, 2], ids=["window", "heavily compressed"])
-@torch.no_grad()
-def test_deepseek_v4_of_transformers_undoes_the_rotation_of_its_values(number: int) -> None:
-    """A layer as a whole, in which a key is its value; and the base and the rule are the layer's."""
+def complete(rate: int) -> NDArray[np.bool_]:
+    """Return which queries stand at or behind the last token of which windows."""
+    return np.asarray((np.arange(LENGTH) + 1)[:, None] // rate > np.arange(LENGTH // rate))
+
+
+def chosen_entries(indexer: Any, residual: Any, frequencies: Floats) -> NDArray[np.bool_]:
+    """Return which entries each query reads: two of those that are complete."""
+    q = tail(heads(project(indexer.q_b_proj, residual), 16), np.arange(LENGTH), frequencies)
+    matches = np.maximum(q @ entries(indexer, 2, frequencies, overlap=True).mT, 0)
+    shares = project(indexer.scorer.weights_proj, tokens())
+    scores = np.einsum("bqh,bhqk->qk", shares, matches)
+    best = np.argsort(-np.where(complete(2), scores, -np.inf), axis=-1)[:, :2]
+    return np.asarray((best[:, :, None] == np.arange(LENGTH // 2)).any(axis=1) & complete(2))
+
+
+def layer_of_v4(number: int) -> tuple[Any, Any, dict[str, Any]]:
+    """Return a layer, its rotary module and its configuration."""
     config = config_class("deepseek_v4")(**V4)
     config._attn_implementation = "eager"
     layer = randomized(in_transformers("deepseek_v4", "DeepseekV4Attention")(config, number))
     rotary = in_transformers("deepseek_v4", "DeepseekV4RotaryEmbedding")(config)
+    return layer, rotary, config.to_dict()
+
+
+@torch.no_grad()
+def test_the_indexer_of_deepseek_v4_rotates_its_last_dimensions() -> None:
+    layer, _, config = layer_of_v4(1)
+    residual = torch.randn(1, LENGTH, 20, generator=torch.Generator().manual_seed(3))
+    at = torch.arange(LENGTH)[None]
+    found = layer.compressor.indexer(tokens(), residual, at, None, 1)[0].numpy()
+    found = (found[:, :, None] == np.arange(LENGTH // 2)).any(axis=1)
+    omega = read_config(config, layer_type="compress").frequencies()
+    expected = chosen_entries(layer.compressor.indexer, residual, omega)
+    np.testing.assert_array_equal(found, expected)
+    other = read_config(config, layer_type="main").frequencies()
+    assert (chosen_entries(layer.compressor.indexer, residual, other) != expected).any()
+
+
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["window", "sparse", "heavily compressed"])
+@torch.no_grad()
+def test_deepseek_v4_of_transformers_undoes_the_rotation_of_its_values(number: int) -> None:
+    """A whole layer: keys are their own values, and all have the base and the rule of the layer."""
+    layer, rotary, config = layer_of_v4(number)
     at = torch.arange(LENGTH)[None]
     tables = {kind: rotary(tokens(), at, layer_type=kind) for kind in ("main", "compress")}
     found, _ = layer(tokens(), tables, at, hidden_keys())
 
-    kind = "compress" if number else "main"
-    read = read_config(config.to_dict(), layer_type=kind)
+    read = read_config(config, layer_type="compress" if number else "main")
     omega = read.frequencies()
     assert (read.base, read.scheme) == ((160000.0, "yarn") if number else (10000.0, "default"))
-    q = heads(project(layer.q_b_proj, layer.q_a_norm(layer.q_a_proj(tokens()))), 4)
-    q = tail(unit(q), at, omega)
+    residual = layer.q_a_norm(layer.q_a_proj(tokens()))
+    q = tail(unit(heads(project(layer.q_b_proj, residual), 4)), at, omega)
     kv = tail(project(layer.kv_norm, layer.kv_proj(tokens()))[:, None], at, omega)
     seen = causal_mask(LENGTH)
     if number:
-        kv = np.concatenate([kv, entries(layer.compressor, 4, omega)], axis=2)
-        complete = (np.arange(LENGTH) + 1)[:, None] // 4 > np.arange(LENGTH // 4)
-        seen = np.concatenate([seen, complete], axis=1)
-    powers = np.where(seen, np.exp(q @ kv.mT / 4), 0)  # √16
-    sinks = np.exp(layer.sinks.double().numpy())[:, None, None]
-    mixed = powers / (powers.sum(axis=-1, keepdims=True) + sinks) @ kv
+        rate, sparse = (2, True) if number == 1 else (4, False)
+        kv = np.concatenate([kv, entries(layer.compressor, rate, omega, overlap=sparse)], axis=2)
+        read_too = (
+            chosen_entries(layer.compressor.indexer, residual, omega) if sparse else complete(rate)
+        )
+        seen = np.concatenate([seen, read_too], axis=1)
+    powers = np.where(seen, np.exp(q @ kv.mT / 4), 0)  # 4 is the root of the width
+    sinks = np.exp(weights(layer, "sinks"))[:, None, None]
+    mean = powers / (powers.sum(axis=-1, keepdims=True) + sinks) @ kv
 
     def project_out(x: Floats) -> Floats:
         groups = torch.from_numpy(x.swapaxes(1, 2).reshape(1, LENGTH, 2, -1)).float()
         return project(layer.o_b_proj, layer.o_a_proj(groups).flatten(2))
 
-    assert_same(project_out(tail(mixed, -at, omega)), found, atol=2e-4)
-    assert_other(project_out(mixed), found)
+    assert_same(project_out(tail(mean, -at, omega)), found, atol=2e-4)
+    assert_other(project_out(mean), found)
 
 
 @torch.no_grad()
 def test_an_output_of_deepseek_v4_depends_on_distances_alone() -> None:
-    config = config_class("deepseek_v4")(**V4)
-    config._attn_implementation = "eager"
-    layer = randomized(in_transformers("deepseek_v4", "DeepseekV4Attention")(config, 0))
-    rotary = in_transformers("deepseek_v4", "DeepseekV4RotaryEmbedding")(config)
+    """In a layer with a window; it would not, if the layer did not undo the rotation."""
+    layer, rotary, _ = layer_of_v4(0)
+    turn = in_transformers("deepseek_v4", "apply_rotary_pos_emb")
 
-    def output(first: int, *, undone: bool = True) -> Any:
+    def output(first: int, *, undone: bool) -> Any:
         at = torch.arange(LENGTH)[None] + first
         cos, sin = rotary(tokens(), at, layer_type="main")
-        tables = {"main": (cos, sin)}
-        if not undone:
-            kept = layer.o_a_proj.forward
-            back = SimpleNamespace(cos=cos, sin=sin)
-            turn = in_transformers("deepseek_v4", "apply_rotary_pos_emb")
 
-            def forward(groups: Any) -> Any:
-                each = groups.reshape(1, LENGTH, 4, 16)
-                again = turn(each.transpose(1, 2), back.cos, back.sin).transpose(1, 2)
-                return kept(again.reshape(groups.shape))
+        def rotate_again(_: Any, groups: tuple[Any]) -> Any:
+            each = groups[0].reshape(1, LENGTH, 4, 16).transpose(1, 2)
+            return turn(each, cos, sin).transpose(1, 2).reshape(groups[0].shape)
 
-            layer.o_a_proj.forward = forward
-        try:
-            return layer(tokens(), tables, at, hidden_keys())[0].numpy()
-        finally:
-            if not undone:
-                del layer.o_a_proj.forward
+        hook = layer.o_a_proj.register_forward_pre_hook(rotate_again)
+        if undone:
+            hook.remove()
+        found = layer(tokens(), {"main": (cos, sin)}, at, hidden_keys())[0].numpy()
+        hook.remove()
+        return found
 
-    assert_same(output(0), output(1000), atol=2e-4)
+    assert_same(output(0, undone=True), output(1000, undone=True), atol=5e-4)
     assert_other(output(0, undone=False), output(1000, undone=False))
+
+
+def test_widths_of_indexers_are_the_defaults_of_transformers() -> None:
+    """Those that the page's table has."""
+    for kind in ("deepseek_v32", "glm_moe_dsa"):
+        config = config_class(kind)()
+        widths = (config.qk_rope_head_dim, config.index_head_dim, config.index_topk)
+        assert widths == (64, 128, 2048)
+    config = config_class("deepseek_v4")()
+    assert (config.qk_rope_head_dim, config.head_dim, config.index_head_dim) == (64, 512, 128)
+    assert (config.sliding_window, *sorted(config.compress_rates.values())) == (128, 4, 128)
+
+
+def test_latent_attention_of_glm_5_3_flash_has_no_rotated_part() -> None:
+    kind = config_class("glm5_next_text")
+    assert kind().qk_rope_head_dim == 0
+    with pytest.raises(Exception, match="NoPE"):
+        kind(qk_rope_head_dim=64)
