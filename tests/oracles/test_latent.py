@@ -34,6 +34,7 @@ YARN = {
     "mscale": 1.0,
     "mscale_all_dim": 1.0,
 }
+EVERYTHING_INDEXED = {"index_n_heads": 2, "index_head_dim": 14, "index_topk": 99}
 PLAIN = {"rope_type": "default", "rope_theta": 10000.0}
 Floats = NDArray[np.float64]
 
@@ -98,23 +99,22 @@ def hidden_keys() -> Any:
         ("deepseek_v3", "interleaved", {"rope_parameters": YARN}),
         ("youtu", "interleaved", {}),
         ("glm4_moe_lite", "interleaved", {}),
+        ("deepseek_v32", "interleaved", EVERYTHING_INDEXED),
+        ("glm_moe_dsa", "interleaved", EVERYTHING_INDEXED),
     ],
-    ids=["V2", "V3", "V3 with halves", "V3 with YaRN", "Youtu", "GLM-4.7"],
+    ids=["V2", "V3", "V3 with halves", "V3 with YaRN", "Youtu", "GLM-4.7", "V3.2", "GLM-5"],
 )
 @torch.no_grad()
 def test_latent_attention_of_transformers_is_ours(
     kind: str, layout: str, others: dict[str, Any]
 ) -> None:
     """Weights and outputs, from the latents and not from keys of each head."""
-    prefix = {"glm4_moe_lite": "Glm4MoeLite", "youtu": "Youtu"}.get(
-        kind, kind.title().replace("_", "")
-    )
+    prefix = kind.title().replace("_", "")
     config = configured(kind, **{"rope_parameters": PLAIN} | others)
     layer = randomized(in_transformers(kind, f"{prefix}Attention")(config, layer_idx=0))
     table = in_transformers(kind, f"{prefix}RotaryEmbedding")(config)(tokens(), AT)
-    output, shares = layer(
-        hidden_states=tokens(), position_embeddings=table, attention_mask=hidden_keys()
-    )
+    inputs = {"hidden_states": tokens(), "position_embeddings": table, "position_ids": AT}
+    output, shares, *_ = layer(attention_mask=hidden_keys(), **inputs)
 
     x = tokens()
     q = heads(project(layer.q_b_proj, layer.q_a_layernorm(layer.q_a_proj(x))), 3)
