@@ -102,7 +102,7 @@ def hidden_keys() -> Any:
         ("deepseek_v32", "interleaved", EVERYTHING_INDEXED),
         ("glm_moe_dsa", "interleaved", EVERYTHING_INDEXED),
     ],
-    ids=["V2", "V3", "V3 with halves", "V3 with YaRN", "Youtu", "GLM-4.7", "V3.2", "GLM-5"],
+    ids=["V2", "V3", "V3 with halves", "V3 with YaRN", "Youtu", "GLM-4 Lite", "V3.2", "GLM-5"],
 )
 @torch.no_grad()
 def test_latent_attention_of_transformers_is_ours(
