@@ -210,6 +210,9 @@ from posenc.scores.forgetting import forgetting_bias as forgetting_bias
 from posenc.scores.path import path_scores as path_scores
 from posenc.scores.dape import dape_bias as dape_bias
 
+# Compressed keys
+from posenc.scores.latent import latent_scores as latent_scores
+
 # Two terms or three
 from posenc.scores.deberta import (
     deberta_buckets as deberta_buckets,

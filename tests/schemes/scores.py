@@ -563,6 +563,23 @@ DAPE = Scheme(
     },
 )
 
+LATENT = Scheme(
+    call(
+        posenc.latent_scores,
+        q=np.ones((2, 3, 4)),
+        latent=np.ones((5, 6)),
+        up=np.ones((2, 4, 6)),
+        rotated_q=np.ones((2, 3, 2)),
+        rotated_k=np.ones((5, 2)),
+    ).refuses(
+        q=reals((), (3, 4), (2, 3, 5), (3, 3, 4), (1, 2, 3, 4), (2, 3, 0)),
+        latent=reals((), (6,), (5, 7), (4, 6), (1, 5, 6), (5, 0)),
+        up=reals((), (4, 6), (2, 4, 5), (3, 4, 6), (1, 2, 4, 6), (2, 0, 6)),
+        rotated_q=reals((), (2, 3, 3), (2, 2, 2), (3, 2)),
+        rotated_k=reals((), (2,), (5, 3), (4, 2), (1, 5, 2)),
+    )
+)
+
 DEBERTA = Scheme(
     call(posenc.deberta_index, relative=[-3, 0, 3], max_distance=2).refuses(max_distance=SIZES),
     call(posenc.deberta_buckets, relative=[-300, 0, 300]).refuses(max_distance=at_least(130)),
