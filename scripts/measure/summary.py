@@ -146,8 +146,9 @@ class Measured:
 
     def retrieval(self, names: Iterable[str] = ALL) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""
-        found = self._table("retrieval", names, lambda name, n: self.accuracies(name, n, "retrieval"))
-        lengths = self.lengths("retrieval")
+        task = "retrieval"
+        found = self._table(task, names, lambda name, n: self.accuracies(name, n, task))
+        lengths = self.lengths(task)
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
 
