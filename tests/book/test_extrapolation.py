@@ -665,6 +665,31 @@ def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
     assert retrieval_rows("transformer_xl", 256).min(axis=0).max() > 0.95
 
 
+def test_a_high_perplexity_warns_and_a_low_one_promises_little() -> None:
+    """At eight times the trained length: Shaw's vectors lie beside ALiBi, FIRE above the others."""
+    read = {name: MEASURED.perplexity(name, 512) for name in ALL}
+    found = {name: MEASURED.accuracies(name, 256, "retrieval") for name in ALL}
+    low, high = ([n for n in ALL if read[n] < 4], [n for n in ALL if read[n] > 7])
+    assert set(ALL) - {*low, *high} == {"fire"}
+    assert max(np.median(found[name]) for name in high) < 0.55
+    assert min(np.median(found[name]) for name in low) < 0.55
+    assert sum(np.median(found[name]) == 1 for name in low) == 4
+    assert abs(read["shaw"] / read["alibi"] - 1) < 0.02
+    assert min(found["alibi"]) == 1 > 0.6 > max(found["shaw"])
+    assert min(read, key=lambda name: read[name]) == "transformer_xl"
+    fire, transformer_xl = (MEASURED.perplexities(n, 512) for n in ("fire", "transformer_xl"))
+    assert min(fire) > 1.4 * max(transformer_xl)
+    assert min(found["fire"]) > 0.98 > np.median(found["transformer_xl"])
+
+
+def test_a_window_has_the_same_perplexity_at_every_length_beyond_its_reach() -> None:
+    window, layers = (int(MEASURED.setting(name, "again")) for name in ("length", "layers"))
+    assert layers * (window - 1) + window <= 256  # what the last predictions, as many, depend on
+    at_256, at_512 = (MEASURED.perplexities("rope, window", n, "again") for n in (256, 512))
+    assert at_256 == at_512
+    assert max(at_512) < min(MEASURED.perplexities("rope", 64))
+
+
 # The page itself
 
 
