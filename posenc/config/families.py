@@ -12,8 +12,8 @@ from typing import Any
 # Which dimensions of the published weights form a pair.
 INTERLEAVED = [
     "blt_global_transformer", "blt_local_decoder", "blt_local_encoder", "blt_patcher",
-    "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "deepseek_v4", "ernie4_5",
-    "ernie4_5_moe", "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text",
+    "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "deepseek_v32", "deepseek_v4",
+    "ernie4_5", "ernie4_5_moe", "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text",
     "longcat_flash", "moonshine", "moonshine_streaming", "roformer",
 ]  # fmt: skip
 HALF = [
@@ -44,12 +44,12 @@ HALF = [
 ]  # fmt: skip
 # Interleaved unless the configuration says `"rope_interleave": false`.
 CHOOSING = [
-    "axk1", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "mistral4", "youtu",
+    "axk1", "deepseek_v3", "glm4_moe_lite", "mistral4", "youtu",
 ]  # fmt: skip
 
 # Those that rotate a vector of its own beside the rest of a head, as wide as `qk_rope_head_dim`.
 LATENTS = [
-    *CHOOSING, "deepseek_v2", "glm_moe_dsa", "longcat_flash", "minicpm3",
+    *CHOOSING, "deepseek_v2", "deepseek_v32", "glm_moe_dsa", "longcat_flash", "minicpm3",
 ]  # fmt: skip
 
 # Model types whose configurations hold the settings of the text model themselves.

@@ -449,6 +449,8 @@ def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     config = {"model_type": kind, "head_dim": 80, **ROTATING}
     if kind in LATENTS:
         config = {"model_type": kind, "qk_rope_head_dim": 64}
-    if kind in CHOOSING:
+    chooses = "config.rope_interleave" in source
+    assert chooses == (kind in CHOOSING)
+    if chooses:
         assert read_config(config | {"rope_interleave": False}).layout == "half"
     assert layouts == {read_config(config).layout}
