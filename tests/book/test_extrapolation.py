@@ -658,6 +658,20 @@ def test_windows_alone_find_no_key_beyond_their_reach() -> None:
             assert all(share < 0.12 for far, share in at.items() if int(far) > reach)
 
 
+def test_an_open_layer_tells_the_order_of_far_letters_only_with_rope_and_a_rule() -> None:
+    assert accuracies("windows_rope")[0].min() == 1
+    assert accuracies("windows_none").max() < 0.92
+    assert accuracies("windows").max() < 0.83
+    assert accuracies("windows_rope, Llama 3's rule").min() > 0.92
+    for name in ("rope", "windows", "windows_rope", "windows_none"):
+        assert accuracies(name)[-1].max() < 0.58, name
+
+
+def test_with_an_open_layer_the_perplexity_stays() -> None:
+    for name in WINDOWED:
+        assert perplexities(name).max() < 1.1 * perplexities("rope")[0].min(), name
+
+
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
     found = MEASURED.accuracies("transformer_xl", 256, "retrieval")
     assert sorted(found)[-1] > 0.99
