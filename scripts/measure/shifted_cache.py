@@ -189,13 +189,13 @@ def perplexity(way: str) -> float:
 
 
 @cache
-def drift(dtype: torch.dtype, shifts: int, by: int = 1) -> float:
-    """Return the relative error of keys that were moved back to 0, stored after each shift."""
-    some, total = torch.Generator().manual_seed(0), shifts if by == 1 else by
+def drift(dtype: torch.dtype, distance: int, step: int = 1) -> float:
+    """Return the relative error of keys that were moved back by steps and stored after each."""
+    some = torch.Generator().manual_seed(0)
     keys = torch.randn(1, 1, 32, 128, generator=some, dtype=torch.float64)
-    stored = moved(keys, total).to(dtype)
-    for _ in range(total // by):
-        stored = moved(stored, -by)
+    stored = moved(keys, distance).to(dtype)
+    for _ in range(distance // step):
+        stored = moved(stored, -step)
     return error(stored.double(), keys)
 
 
