@@ -25,6 +25,7 @@ scripts.measure --help`.
     weights.py        `make weights`: the models of seed 0 again, for a page
     weight_files.py   the format of those weights
     resized.py        one of those models with its table made longer, for a page
+    shifted_cache.py  one of those models with its cached keys moved, for a page
     expression_globals.py  the names that pages can use
 
 Imports: posenc, setup.
