@@ -10,20 +10,19 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, renumbered, result_files
+from scripts.measure import language, result_files
 from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
 from scripts.measure.methods import VARIANTS, as_trained
 from scripts.measure.order import ENCODER
 from scripts.measure.probe import probe
+from scripts.measure.schemes import WINDOWED
 from scripts.measure.training import Settings, stamp, train
 
-# How a model that answers one question is read, by the names of the results: as for predicting
-# text, and RoPE also at other distances.
-ASKED_VARIANTS = VARIANTS | {
-    "rope": VARIANTS["rope"] | renumbered.READINGS,
-    ENCODER: {ENCODER: as_trained},
-}
+# How a model that answers one question is read, by the names of the results: as it was trained, and
+# with windows also as for predicting text.
+ASKED_VARIANTS = {method: {method: as_trained} for method in (*VARIANTS, ENCODER)}
+ASKED_VARIANTS |= {method: VARIANTS[method] for method in WINDOWED}
 
 
 def result(

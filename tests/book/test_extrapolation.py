@@ -68,7 +68,7 @@ WINDOWED = tuple(WINDOWS)[1:]  # without RoPE without a window
 NAMES = {
     "language": (*LANGUAGE, *FURTHER, *WINDOWED),
     "order": (*ORDER, *FURTHER, *WINDOWED),
-    "retrieval": (*dict.fromkeys((*ALL, *VARIANTS["rope"], *READINGS)), *WINDOWED),
+    "retrieval": (*ALL, *WINDOWED),
 }
 
 

@@ -521,10 +521,14 @@ def test_log_n_scales_the_queries_of_the_open_layer_beyond_the_trained_length() 
     torch.testing.assert_close(after[2, 0, 0, 39], logits.softmax(dim=-1))
 
 
-def test_a_model_is_asked_in_every_way_that_it_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["rope", "windows_rope", "windows_none"])
+def test_a_model_with_windows_is_asked_in_every_way_that_it_is_read(
+    method: str, tmp_path: Path
+) -> None:
     settings = replace(SMALL, steps=2)
-    found = tasks.result("retrieval", "rope", 0, settings, LENGTHS, "cpu", tmp_path / "run.pt")
-    assert list(found["found"]) == [*VARIANTS["rope"], *renumbered.READINGS]
+    found = tasks.result("retrieval", method, 0, settings, LENGTHS, "cpu", tmp_path / "run.pt")
+    expected = [*VARIANTS[method]] if method in WINDOWED else [method]
+    assert list(found["found"]) == expected
     for answers in found["found"].values():
         assert list(answers["by_length"]) == list(answers["by_distance"]) == ["16", "32"]
 
