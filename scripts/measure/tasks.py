@@ -13,7 +13,7 @@ from posenc.nn import GPTModel
 from scripts.measure import language, result_files
 from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
-from scripts.measure.methods import VARIANTS, as_trained
+from scripts.measure.methods import VARIANTS, Variant, as_trained
 from scripts.measure.order import ENCODER
 from scripts.measure.probe import probe
 from scripts.measure.schemes import WINDOWED
@@ -21,7 +21,9 @@ from scripts.measure.training import Settings, stamp, train
 
 # How a model that answers one question is read, by the names of the results: as it was trained, and
 # with windows also as for predicting text.
-ASKED_VARIANTS = {method: {method: as_trained} for method in (*VARIANTS, ENCODER)}
+ASKED_VARIANTS: dict[str, dict[str, Variant]] = {
+    method: {method: as_trained} for method in (*VARIANTS, ENCODER)
+}
 ASKED_VARIANTS |= {method: VARIANTS[method] for method in WINDOWED}
 
 
