@@ -668,9 +668,24 @@ def test_an_open_layer_tells_the_order_of_far_letters_only_with_rope_and_a_rule(
         assert accuracies(name)[-1].max() < 0.58, name
 
 
-def test_with_an_open_layer_the_perplexity_stays() -> None:
+def test_an_open_layer_without_positions_guesses_where_no_window_shows_the_order() -> None:
+    window = TASKS["order"][0].length // 4
+    for length in TASKS["order"][1]:
+        middle = range(window - 1, length - window + 1)  # places whose windows are whole and far
+        unseen = sum(b - a >= window for a in middle for b in middle)
+        guessed = 1 - unseen / (length * (length - 1))
+        for name in ("windows_none", "windows_none, log n"):
+            assert abs(MEASURED.accuracy(name, length) - guessed) < 0.02, length
+
+
+def test_with_windows_the_perplexity_rises_by_less_than_a_fifth() -> None:
     for name in WINDOWED:
-        assert perplexities(name).max() < 1.1 * perplexities("rope")[0].min(), name
+        found = perplexities(name)
+        assert (found < 1.2 * found[0]).all(), name
+    assert (perplexities("windows")[1:] < perplexities("windows")[0]).all()
+    assert (perplexities("windows_none") < 3.7).all()
+    rescaled = perplexities("windows_rope, Llama 3's rule")
+    assert (rescaled[1:] < perplexities("windows_rope")[1:]).all()
 
 
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
