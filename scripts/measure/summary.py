@@ -71,6 +71,7 @@ WINDOWS = {
     "windows_none": "open without",
     "windows_none, log n": "with log n",
 }
+OPEN_WITHOUT = ("windows_none", "windows_none, log n")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
 # The model with RoPE, read at other distances: `renumbered.READINGS`.

@@ -41,6 +41,7 @@ from scripts.measure.summary import (
     FURTHER,
     FURTHER_BACK,
     LANGUAGE,
+    OPEN_WITHOUT,
     ORDER,
     RATES,
     READINGS,
@@ -66,7 +67,7 @@ FIND = ("alibi", "kerple", "sandwich", "fire", "path", "dape")
 
 WINDOWED = tuple(WINDOWS)[1:]  # without RoPE without a window
 NAMES = {
-    "language": (*LANGUAGE, *FURTHER),
+    "language": (*LANGUAGE, *FURTHER, *OPEN_WITHOUT),
     "order": (*ORDER, *FURTHER, *WINDOWED),
     "retrieval": (*ALL, *WINDOWED),
 }
@@ -676,6 +677,13 @@ def test_an_open_layer_without_positions_guesses_where_no_window_shows_the_order
         guessed = 1 - unseen / (length * (length - 1))
         for name in ("windows_none", "windows_none, log n"):
             assert abs(MEASURED.accuracy(name, length) - guessed) < 0.02, length
+
+
+def test_an_open_layer_without_positions_keeps_the_perplexity() -> None:
+    plain, scaled = map(perplexities, OPEN_WITHOUT)
+    assert (plain < 1.02 * plain[0]).all()
+    assert (plain < perplexities("alibi").min(axis=1, keepdims=True)).all()
+    assert (scaled[2:] > plain[2:]).all()
 
 
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
