@@ -6,12 +6,13 @@ import { FIELDS } from "../../docs/assets/js/search/engine.js";
 import { names, stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
 
 const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
+const DIGIT = /^\d$/; // stands in nearly every text
 const LONGEST_NAME = 4; // words of a name that is looked for as a whole
-const MOST = 2; // counts of a word in a field are cut off here
+const MOST = 1; // counts of a word in a field are cut off here
 
 const pages = JSON.parse(readFileSync(0, "utf8"));
 const vocabulary = new Set();
-const postings = new Map(); // for each stem, by field, how often it stands in each section
+const postings = new Map(); // for each stem, by field, the sections that have it
 const [sections, lengths] = [[], []];
 
 /** Return the words of a text that are indexed. */
@@ -32,10 +33,9 @@ function fieldsOf({ heading, sentences, cells, names: others }, title) {
     title: title ? indexed(title) : [],
     heading: title ? [] : indexed(heading),
     lead: indexed(sentences.slice(0, lead).join(" ")),
-    text: indexed([...sentences.slice(lead), ...cells].join(" ")),
+    text: indexed([...sentences.slice(lead), ...cells].join(" ")).filter((word) => !DIGIT.test(word)),
     names: others.flatMap(indexed),
-    // Twice for a page, which is found before a section of another page with the same heading.
-    whole: title ? wholes([title, title, ...others, ...others]) : wholes([heading, ...others]),
+    whole: wholes([title || heading, ...others]),
   };
 }
 
@@ -49,23 +49,16 @@ for (const [number, page] of pages.entries()) {
     for (const word of Object.values(fields).flat()) vocabulary.add(word);
     FIELDS.forEach((name, field) => {
       for (const term of fields[name].map(stem)) {
-        if (!postings.has(term)) postings.set(term, FIELDS.map(() => new Map()));
-        const counts = postings.get(term)[field];
-        counts.set(id, (counts.get(id) ?? 0) + 1);
+        if (!postings.has(term)) postings.set(term, FIELDS.map(() => new Set()));
+        postings.get(term)[field].add(id);
       }
     });
   }
 }
 
-/** Pack the counts of a term in a field: steps from section to section, and counts other than one. */
-function packed(counts) {
-  let before = -1;
-  const steps = [...counts].map(([id, count]) => {
-    const step = (id - before).toString(36);
-    before = id;
-    return count > 1 ? `${step}:${Math.min(count, MOST).toString(36)}` : step;
-  });
-  return steps.join(" ");
+/** Pack the sections that have a term in a field, as steps from one to the next. */
+function packed(ids) {
+  return [...ids].map((id, place, all) => (id - (all[place - 1] ?? -1)).toString(36)).join(" ");
 }
 
 const sorted = [...vocabulary].sort();

@@ -16,6 +16,7 @@ const OF_THE_PAGE = 0.7; // how much of the score of a page's first section its 
 const OF_A_RECORD = 0.6; // the weight of pages that keep records of what other pages explain
 const RECORDS = /^(trust|vectors\/libraries)\//;
 const COMMON = 3; // a word that the book has only in other forms is right if it has it this often
+const EXCHANGE = 0.9; // of two letters, a frequent slip of the fingers
 const VOWEL = 0.5; // the cost of a wrong vowel: readers who spell by ear get the consonants right
 
 /** Unpack an index. */
@@ -60,19 +61,15 @@ function unpacked(stems, counts, lengths) {
   };
 }
 
-/** Return how often a term stands in each section, by field and by the section's number. Packed, a
-    field has the steps from number to number, with the count behind a colon where it is not one. */
+/** Return the sections that have a term, by field, each with a count of one: counting every
+    appearance finds no page better. Packed, a field has the steps from number to number. */
 function countsByField(packed) {
   const fields = {};
   packed.split("|").forEach((row, field) => {
     if (!row) return;
     const counts = (fields[field] = {});
     let at = -1;
-    for (const part of row.split(" ")) {
-      const colon = part.indexOf(":");
-      at += parseInt(part, 36);
-      counts[at] = colon < 0 ? 1 : parseInt(part.slice(colon + 1), 36);
-    }
+    for (const step of row.split(" ")) counts[(at += parseInt(step, 36))] = 1;
   });
   return fields;
 }
@@ -94,7 +91,7 @@ export function distance(one, other, limit) {
       const differs = one[i - 1] === other[j - 1] ? 0 : Math.max(gone, come);
       next[j] = Math.min(row[j] + gone, next[j - 1] + come, row[j - 1] + differs);
       if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
-        next[j] = Math.min(next[j], before[j - 2] + 1);
+        next[j] = Math.min(next[j], before[j - 2] + EXCHANGE);
     }
     if (Math.min(...next) > limit) return Infinity;
     [before, row] = [row, next];
