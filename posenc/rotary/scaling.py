@@ -384,10 +384,11 @@ def riflex_frequencies(
 ) -> NDArray[np.float64]:
     """Return frequencies for a longer video, one of them lowered so that it does not repeat itself.
 
-        ω_k = share · 2π / length   for the pair k whose period 2π/ω_k is closest to `repeats`
+        ω_k = share · 2π / length
 
-    All other frequencies stay as they are, and so does ω_k if the length is at most its period. Use
-    them for the frames of a video, and the usual frequencies for its rows and columns.
+    Here k is the pair whose period, 2π/ω_k, is closest to `repeats`. All other frequencies stay as
+    they are, and so does ω_k if the length is at most its period. Use these frequencies for the
+    frames of a video, and the usual frequencies for its rows and columns.
 
     Args:
         d: width of the part of a head that the frames rotate; an even integer, 2 or more.

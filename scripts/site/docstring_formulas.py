@@ -22,6 +22,7 @@ IN_SENTENCES = {
     "10000·2π": r"{10000\cdot2\pi}",
     "2^(−8h/H)": r"2^{-8h/H}",
     "2π/ω_i": r"2\pi/\omega_i",
+    "2π/ω_k": r"2\pi/\omega_k",
     "2π·base": r"2\pi\cdot\text{base}",
     "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
     "D − A": "D - A",
@@ -80,6 +81,7 @@ IN_SENTENCES = {
     "ω_i / long_i": r"\omega_i/\text{long}_i",
     "ω_i / short_i": r"\omega_i/\text{short}_i",
     "ω_i = base^(−2i/d)": r"\omega_i = \text{base}^{-2i/d}",
+    "ω_k": r"\omega_k",
     "√((1 − p²)·width/2)·p^l": r"\sqrt{(1 - p^2)\cdot\text{width}/2}\cdot p^l",
     "√(1 + ln(factor) / ln L)": r"\sqrt{1 + \ln(\text{factor})/\ln L}",
     "√(1/t)": r"\sqrt{1/t}",
@@ -117,6 +119,7 @@ DISPLAYED = {
         r"\begin{gathered} \gamma(p) = (\sin 2^0 u p,\ \cos 2^0 u p,\ \dots, \\ "
         r"\sin 2^{L-1} u p,\ \cos 2^{L-1} u p), \quad u = \pi \end{gathered}"
     ),
+    "ω_k = share · 2π / length": r"\omega_k = \text{share}\cdot\frac{2\pi}{\text{length} }",
     "Σ_i cos(rω_i) ≥ 0   for 0 ≤ r ≤ length": (
         r"\sum_i\cos(r\,\omega_i) \ge 0 \quad\text{for } 0 \le r \le \text{length}"
     ),

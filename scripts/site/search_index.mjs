@@ -6,7 +6,6 @@ import { FIELDS } from "../../docs/assets/js/search/engine.js";
 import { names, stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
 
 const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
-const DIGIT = /^\d$/; // stands in nearly every text
 const LONGEST_NAME = 4; // words of a name that is looked for as a whole
 const MOST = 1; // counts of a word in a field are cut off here
 
@@ -33,7 +32,7 @@ function fieldsOf({ heading, sentences, cells, names: others }, title) {
     title: title ? indexed(title) : [],
     heading: title ? [] : indexed(heading),
     lead: indexed(sentences.slice(0, lead).join(" ")),
-    text: indexed([...sentences.slice(lead), ...cells].join(" ")).filter((word) => !DIGIT.test(word)),
+    text: indexed([...sentences.slice(lead), ...cells].join(" ")),
     names: others.flatMap(indexed),
     whole: wholes([title || heading, ...others]),
   };

@@ -44,7 +44,6 @@ LEFT_OUT = ", ".join(
     )
 )
 TEST = "test_"  # how a cell with evidence begins
-NO_WORDS = re.compile(r"[\W\d_]*")  # a cell of numbers alone, which nobody looks for
 ANSWERS = "vectors/libraries/"  # pages whose tables, of what libraries answered, are left out
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 PROSE = ("p", "li", "dt", "dd", "figcaption", "summary", "legend", "label")
@@ -165,8 +164,7 @@ def _read(part: LexborNode, found: list[Section]) -> None:
         if tag in HEADINGS or (tag in ("dt", "td") and anchor):
             found.append(Section(anchor, text(child)))
         elif tag in CELLS:
-            if not NO_WORDS.fullmatch(cell := text(child)) and not cell.startswith(TEST):
-                found[-1].cells.append(cell)
+            found[-1].cells += [cell for cell in [text(child)] if not cell.startswith(TEST)]
         elif "chapter-terms" in (child.attributes.get("class") or ""):
             # For whom the page is; what follows is how long it takes and what it needs.
             found[-1].sentences += [*sentences(text(child))][:1]

@@ -101,6 +101,8 @@ def check_of_made_page(page: str) -> str:
                 "docs/explore/watch.md",
                 "docs/how-to/choose-a-scheme.md",
                 "docs/how-to/resize-a-table.md",
+                "docs/how-to/shift-a-cache.md",
+                "docs/long-context/how-long.md",
             },
         ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),

@@ -772,7 +772,7 @@ def test_only_missing_results_are_computed(
     [
         (["--methods", "rotary"], "no method 'rotary'; there are none, sinusoidal"),
         (["--tasks", "again", "--methods", "alibi"], "no method 'alibi' for again; there are rope"),
-        (["--tasks", "order", "--methods", "x"], "there are .*rope_then_none, none, encoder"),
+        (["--tasks", "order", "--methods", "x"], "there are .*windows_none, none, encoder"),
         (["--lengths", "32", "64"], "must be at least the trained length, 64; got 32"),
         (["--steps", "10"], "another folder: --into"),
     ],

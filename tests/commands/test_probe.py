@@ -48,6 +48,9 @@ FAULTS = {
     "rope_random": "scripts.measure.schemes.random_positions",
     "rope_pose": "scripts.measure.schemes.pose_positions",
     "rope_then_none": "posenc.nn.rotary.rotary_frequencies",
+    "windows": "posenc.nn.rotary.rotary_frequencies",
+    "windows_rope": "posenc.nn.rotary.rotary_frequencies",
+    "windows_none": "posenc.nn.rotary.rotary_frequencies",
 }
 # What a task evaluates beside the model as trained.
 READINGS = [
@@ -60,6 +63,9 @@ READINGS = [
     ("language", "rope", "scripts.measure.methods.yarn_temperature"),
     ("language", "rope", "scripts.measure.methods.longrope_frequencies"),
     ("language", "rope", "scripts.measure.methods.longrope_temperature"),
+    ("language", "windows_rope", "scripts.measure.methods.llama3_frequencies"),
+    ("language", "windows_rope", "scripts.measure.methods.yarn_frequencies"),
+    ("language", "windows_none", "scripts.measure.methods.log_scale"),
     ("again", "rope", "scripts.measure.methods.yarn_frequencies"),
     ("again", "rope", "scripts.measure.reevaluate.surprise"),
     ("renumbered", "rope", "scripts.measure.renumbered.log_scale"),
