@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -25,6 +29,16 @@ def in_transformers(model: str, name: str) -> Any:
 def config_class(model_type: str) -> Any:
     """Return the configuration of a model type."""
     return library("transformers.models.auto.configuration_auto", "CONFIG_MAPPING")[model_type]
+
+
+def run_with_rotations(model: Any, wrapped: Callable[[Any], Any]) -> None:
+    """Run a model of transformers on eight tokens, with each function that rotates replaced."""
+    source = importlib.import_module(type(model).__module__)
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        for name, one in vars(source).copy().items():
+            if inspect.isfunction(one) and name.startswith("apply_rotary"):
+                patch.setattr(source, name, wrapped(one))
+        model(input_ids=torch.zeros(1, 8, dtype=torch.long))
 
 
 def assert_same(found: Array, expected: Array | Tensor, atol: float = 2e-6) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
 from functools import cache
 from typing import Any
@@ -13,7 +11,7 @@ import pytest
 import torch
 
 from posenc import alibi_slopes, read_config
-from tests.oracles.libraries import config_class, in_transformers, library
+from tests.oracles.libraries import config_class, in_transformers, library, run_with_rotations
 from tests.oracles.page_tables import rows
 
 # Some modules of transformers script a function on import.
@@ -85,12 +83,7 @@ def _watched(model: Any) -> dict[int, float]:
         number = re.fullmatch(r"(?:layers)\.(\d+)", name)
         if number:
             module.register_forward_pre_hook(lambda *_, n=int(number[1]): inside.append(n))
-    source = importlib.import_module(type(model).__module__)
-    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
-        for name, one in vars(source).copy().items():
-            if inspect.isfunction(one) and name.startswith("apply_rotary"):
-                patch.setattr(source, name, rotating(one))
-        model(input_ids=torch.zeros(1, 8, dtype=torch.long))
+    run_with_rotations(model, rotating)
     assert len({*inside}) == 4
     return shares
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.oracles.libraries import config_class, library
+from tests.oracles.libraries import config_class, library, run_with_rotations
 from tests.oracles.page_tables import rows
 
 # Some modules of transformers script a function on import.
@@ -86,12 +84,7 @@ def _watched(model: Any, config: Any) -> Seen:
     for name, module in model.named_modules():
         if name.rpartition(".")[2] in QUERY_NORMS:
             module.register_forward_hook(normalising)
-    source = importlib.import_module(type(model).__module__)
-    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
-        for name, one in vars(source).copy().items():
-            if inspect.isfunction(one) and name.startswith("apply_rotary"):
-                patch.setattr(source, name, rotating(one))
-        model(input_ids=torch.zeros(1, 8, dtype=torch.long))
+    run_with_rotations(model, rotating)
     norm, width = norms[0] if norms else (None, 0)
     head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return Seen(steps, norm, width, head * config.num_attention_heads)
