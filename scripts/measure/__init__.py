@@ -1,10 +1,11 @@
 """Train short, test long: every scheme with the same small model, text, data order and steps.
 
 `make measure` trains every run that has no result file in docs/data/measure/ yet, and writes one.
-There are five tasks: `language`, predicting the next byte of a text;
+There are eight tasks: `language`, predicting the next byte of a text;
 `again` and `renumbered`, reading that text with the same models in other ways; `order`, deciding
-which of two letters came first; and `retrieval`, finding a letter far back. See `python -m
-scripts.measure --help`.
+which of two letters came first; `retrieval`, finding a letter far back, and `far`, very far back;
+`further` and `further_retrieval`, training a model with RoPE further on longer texts. See
+`python -m scripts.measure --help`.
 
     methods.py        the schemes that are compared
     schemes.py        models with further schemes
@@ -16,6 +17,8 @@ scripts.measure --help`.
     renumbered.py     the third task
     order.py          the fourth task
     retrieval.py      the fifth task
+    far.py            the sixth task
+    further.py        the last two tasks
     kinds.py          which of them ask a question
     training.py       the training loop, the same for every model
     tasks.py          trains and evaluates one run

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import reevaluate, renumbered, result_files
+from scripts.measure import far, further, reevaluate, renumbered, result_files
 from scripts.measure.corpus import BOOK, TOPICS, AnotherTextError, recorded_text
 from scripts.measure.kinds import READ
 from scripts.measure.methods import TRAINED
@@ -26,18 +26,30 @@ TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
     "again": (Settings(), (64, 128, 256, 512)),
     "renumbered": (Settings(), (64, 128, 256, 512)),
+    "further": (Settings(), (64, 128, 512)),
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
     "retrieval": (
         Settings(width=64, layers=2, length=32, batch=64, steps=1000),
         (32, 64, 128, 256),
+    ),
+    "further_retrieval": (
+        Settings(width=64, layers=2, length=32, batch=64, steps=1000),
+        (32, 64, 256),
+    ),
+    "far": (
+        Settings(width=64, layers=2, length=32, batch=64, steps=1000),
+        (32, 256, 1024, 4096),
     ),
 }
 METHODS = {
     "language": (*TRAINED, *FURTHER),
     "again": reevaluate.METHODS,
     "renumbered": renumbered.METHODS,
+    "further": further.METHODS,
     "order": (*TRAINED, *FURTHER, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
+    "further_retrieval": further.METHODS,
+    "far": far.METHODS,
 }
 SEEDS = (0, 1, 2)
 CHECKPOINTS = ROOT / "build" / "measure"

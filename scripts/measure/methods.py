@@ -14,6 +14,7 @@ from torch import Tensor
 
 from posenc import (
     dynamic_frequencies,
+    frequencies,
     interpolated_frequencies,
     llama3_frequencies,
     log_scale,
@@ -27,11 +28,12 @@ from posenc import (
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import Places, SelfAttention
 from posenc.rotary.scaling import FAST, SLOW
-from scripts.measure.schemes import FURTHER, Inside, Layer, WindowedAttention
+from scripts.measure.schemes import FITTED, FURTHER, Inside, Layer, WindowedAttention
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
 
+LARGER_BASE = 500_000.0  # of Code Llama's and Llama 3's order
 TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 
@@ -59,6 +61,19 @@ def rope_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
 def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return a copy with NTK-aware frequencies."""
     return _with_frequencies(model, ntk_frequencies(_width(model), length / trained))
+
+
+def rope_larger_base(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy with a base fifty times as large, whatever the length."""
+    return _with_frequencies(model, frequencies(_width(model), base=LARGER_BASE))
+
+
+def without_rope(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that rotates nothing, as DroPE's does after training."""
+    model = copy.deepcopy(model)
+    for attention in _attention(model):
+        attention.rope = None
+    return model
 
 
 def rope_dynamic(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -152,7 +167,7 @@ def with_log_scaled_open_layers(model: GPTModel, trained: int, length: int) -> G
 
 # The variants evaluated for each trained scheme, by the names that tables and figures show.
 VARIANTS: dict[str, dict[str, Variant]] = {
-    **{name: {name: as_trained} for name in (*TRAINED, *FURTHER)},
+    **{name: {name: as_trained} for name in (*TRAINED, *FURTHER, *FITTED)},
     "learned": {"learned": as_trained, "learned, interpolated": learned_interpolated},
     "rope": {
         "rope": as_trained,

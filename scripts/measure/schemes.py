@@ -42,6 +42,7 @@ from posenc.nn import (
     KerpleBias,
     PaTH,
     SandwichBias,
+    T5RelativeBias,
     TransformerXLBias,
     TUPEBias,
     XPos,
@@ -71,7 +72,7 @@ Inside = tuple[Tensor, Tensor, Tensor | None]
 
 
 class Layer(SelfAttention, ABC):
-    """Causal self-attention with a scheme from another module; it takes no cache."""
+    """Causal self-attention with a scheme from another module."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes.width, sizes.heads, "none")
@@ -84,11 +85,13 @@ class Layer(SelfAttention, ABC):
         self, x: Tensor, places: Places, past: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
         """Return the output, the weights, and all keys and values, as `SelfAttention` does."""
-        assert past is None, "these models are measured without a cache"
         batch, length, width = x.shape
         split = self.query_key_value(x).view(batch, length, 3, self.heads, self.d)
         q, k, v = split.permute(2, 0, 3, 1, 4).unbind()  # (batch, heads, length, d) each
         q, k, bias = self.inside(x, q, k, places)
+        if past is not None:
+            assert bias is None, "a bias from the tokens needs all of them at once"
+            k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
         attended, weights = attention(q, k, v, bias=bias, mask=places.mask)
         return self.out(attended.transpose(1, 2).reshape(batch, length, width)), weights, (k, v)
 
@@ -204,7 +207,10 @@ class Shared(GPTModel):
         if isinstance(self.bias, SandwichBias):
             dtype = self.embedding.token_embedding.weight.dtype
             return places._replace(bias=self.bias(places.relative, dtype=dtype))
-        absolute = isinstance(self.bias, FIREBias | TUPEBias)
+        if isinstance(self.bias, FIREBias):
+            keys = places.positions[0] + places.relative[0]
+            return places._replace(bias=self.bias(places.positions, keys))
+        absolute = isinstance(self.bias, TUPEBias)
         return places._replace(bias=self.bias(places.positions if absolute else places.relative))
 
 
@@ -256,6 +262,12 @@ SHARED: dict[str, Callable[[Sizes], nn.Module]] = {
     "sandwich": lambda sizes: SandwichBias(sizes.heads),
     "tupe": lambda sizes: TUPEBias(sizes.heads, sizes.width, sizes.longest),
 }
+# With settings that fit the trained length; only in the task with far keys.
+FITTED: dict[str, Callable[[Sizes], nn.Module]] = {
+    "t5_fitted": lambda sizes: T5RelativeBias(
+        sizes.heads, bidirectional=False, max_distance=sizes.trained
+    ),
+}
 INSIDE: dict[str, type[Layer]] = {
     "xpos": XPosLayer,
     "transformer_xl": TransformerXLLayer,
@@ -295,11 +307,12 @@ def untrained_model(
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     sizes = Sizes(width, heads, trained, longest)
-    kind = Shared if method in SHARED else RENUMBERED.get(method, GPTModel)
-    base = "rope" if method in ROTATED else "none" if method in FURTHER else method
+    biases = SHARED | FITTED
+    kind = Shared if method in biases else RENUMBERED.get(method, GPTModel)
+    base = "rope" if method in ROTATED else "none" if method in (*FURTHER, *FITTED) else method
     model = kind(vocab, longest, width, heads, layers, base)
     if isinstance(model, Shared):
-        model.bias = SHARED[method](sizes)
+        model.bias = biases[method](sizes)
     blocks = [block for block in model.blocks if isinstance(block, Block)]
     if method in INSIDE:
         for block in blocks:

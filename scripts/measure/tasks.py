@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, result_files
+from scripts.measure import further, language, renumbered, result_files
 from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
 from scripts.measure.methods import VARIANTS, Variant, as_trained
@@ -93,18 +93,24 @@ def _task_result(
     asked = ASKED[task]
     model: GPTModel = asked.model(settings, method, max(lengths), seed).to(device)
 
-    def loss(model: nn.Module, step: int) -> Tensor:
+    def loss(model: nn.Module, settings: Settings, step: int) -> Tensor:
         ids, answers = asked.batch(settings, seed, step)
         found: Tensor = asked.loss(model, ids.to(device), answers.to(device))
         return found
 
-    losses = train(model, loss, settings, checkpoint, mark)
+    losses = train(
+        model, lambda model, step: loss(model, settings, step), settings, checkpoint, mark
+    )
+    if task == "further_retrieval":
+        variants = further.variants(settings, loss) | renumbered.READINGS
+    else:
+        variants = ASKED_VARIANTS[method]
     rows = settings.length + 1  # with the question mark
     found = {
         name: merged(
             asked.evaluate(variant(model, rows, length + 1), [length], seed) for length in lengths
         )
-        for name, variant in ASKED_VARIANTS[method].items()
+        for name, variant in variants.items()
     }
     return model, losses, found, {"text": "made up"}
 

@@ -32,17 +32,21 @@ class Settings:
 
 
 def train(
-    model: nn.Module, loss: Loss, settings: Settings, checkpoint: Path, stamp: object
+    model: nn.Module,
+    loss: Loss,
+    settings: Settings,
+    checkpoint: Path | None = None,
+    stamp: object = None,
 ) -> list[float]:
     """Train the model in place, and return the loss of each step.
 
-    The state is saved to `checkpoint` every `SAVE_EVERY` steps, and training resumes from it. The
-    `stamp` identifies the run; a checkpoint with another stamp is ignored.
+    The state is saved to `checkpoint`, if given, every `SAVE_EVERY` steps, and training resumes
+    from it. The `stamp` identifies the run; a checkpoint with another stamp is ignored.
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(settings, step))
     state = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    losses = _load(checkpoint, stamp, state)
+    losses = _load(checkpoint, stamp, state) if checkpoint else []
     model.train()
     for step in range(len(losses), settings.steps):
         value = loss(model, step)
@@ -52,7 +56,7 @@ def train(
         optimizer.step()
         schedule.step()
         losses.append(value.item())
-        if (step + 1) % SAVE_EVERY == 0:
+        if checkpoint and (step + 1) % SAVE_EVERY == 0:
             _save(checkpoint, stamp, state, losses)
     model.eval()
     return losses

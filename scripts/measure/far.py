@@ -1,0 +1,70 @@
+"""A key very far back: the texts of `retrieval`, up to 128 times as long as those of training.
+
+A text is read in pieces, with a cache of the pieces before: the answers are the same, and no matrix
+of scores has more rows than a piece. PoSE's model is trained with positions up to the longest text.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from posenc.nn import Cache, GPTModel
+from scripts.measure.retrieval import NEVER_TRAINED, batch, loss, model, texts
+from scripts.measure.schemes import FITTED, RENUMBERED
+from scripts.measure.training import generator
+
+__all__ = ["batch", "evaluate", "loss", "model", "texts"]
+
+METHODS = (
+    *("alibi", "windows_none", "windows_rope", "kerple", "rope_pose"),
+    *("t5", *FITTED, "fire", "rope"),
+)
+TEXTS = 50  # evaluated at each length and distance
+PIECE = 256  # letters
+FIRST, STEP = 32, 8  # the first distance evaluated, and what each is times the one before
+
+
+def distances(length: int) -> list[int]:
+    """Return the distances evaluated at a length: 32, 256 and so on, and the length itself."""
+    found = [FIRST]
+    while STEP * found[-1] <= length:
+        found.append(STEP * found[-1])
+    return sorted({*found, length})
+
+
+def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, Any]:
+    """Return the accuracy by length, with keys anywhere, and by distance, as `retrieval` does."""
+    anywhere = {str(length): accuracy(model, length, None, seed) for length in lengths}
+    apart = {
+        str(length): {str(far): accuracy(model, length, far, seed) for far in distances(length)}
+        for length in lengths
+    }
+    return {"by_length": anywhere, "by_distance": apart}
+
+
+def accuracy(model: GPTModel, length: int, distance: int | None, seed: int) -> float:
+    """Return the share of texts in which the answer is the likeliest letter."""
+    chance = generator(seed, NEVER_TRAINED + 1000 * length + (distance or 0))
+    ids, answers = texts(TEXTS, length, chance, distance)
+    count = 0
+    for some, answer in zip(torch.split(ids, 10), torch.split(answers, 10), strict=True):
+        count += int((last_logits(model, some).cpu().argmax(dim=1) == answer).sum())
+    return count / TEXTS
+
+
+@torch.inference_mode()
+def last_logits(model: GPTModel, ids: Tensor) -> Tensor:
+    """Return what the model says after the last token, read in pieces, (texts, letters)."""
+    if isinstance(model, tuple(RENUMBERED.values())):  # evaluated with consecutive positions
+        model = copy.copy(model)
+        model.__class__ = GPTModel
+    cache, device = Cache(), next(model.parameters()).device
+    for piece in torch.split(ids, PIECE, dim=1):
+        logits = model(piece.to(device), cache=cache)
+    assert isinstance(logits, Tensor)
+    return logits[:, -1]
