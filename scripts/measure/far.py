@@ -26,15 +26,12 @@ METHODS = (
 )
 TEXTS = 50  # evaluated at each length and distance
 PIECE = 256  # letters
-FIRST, STEP = 32, 8  # the first distance evaluated, and what each is times the one before
+DISTANCES = (32, 256, 2048)  # evaluated in texts that are as long
 
 
 def distances(length: int) -> list[int]:
-    """Return the distances evaluated at a length: 32, 256 and so on, and the length itself."""
-    found = [FIRST]
-    while STEP * found[-1] <= length:
-        found.append(STEP * found[-1])
-    return sorted({*found, length})
+    """Return the distances evaluated at a length: 32, 256 and 2,048, and the length itself."""
+    return sorted({*(far for far in DISTANCES if far < length), length})
 
 
 def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, Any]:
