@@ -262,10 +262,10 @@ SHARED: dict[str, Callable[[Sizes], nn.Module]] = {
     "sandwich": lambda sizes: SandwichBias(sizes.heads),
     "tupe": lambda sizes: TUPEBias(sizes.heads, sizes.width, sizes.longest),
 }
-# With settings that fit the trained length; only in the task with far keys.
+# Only in the task with far keys. The last bucket begins within a training text, which trains it.
 FITTED: dict[str, Callable[[Sizes], nn.Module]] = {
     "t5_fitted": lambda sizes: T5RelativeBias(
-        sizes.heads, bidirectional=False, max_distance=sizes.trained
+        sizes.heads, bidirectional=False, buckets=16, max_distance=3 * sizes.trained // 4
     ),
 }
 INSIDE: dict[str, type[Layer]] = {

@@ -32,11 +32,13 @@ from posenc import (
     ntk_frequencies,
     yarn_frequencies,
 )
-from posenc.nn import GPTModel, RotaryEmbedding
+from posenc.nn import GPTModel, RotaryEmbedding, T5RelativeBias
 from posenc.nn.gpt import Places, SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import (
+    far,
+    further,
     language,
     longrope,
     order,
@@ -541,6 +543,111 @@ def test_what_is_read_at_other_distances_is_the_same_model() -> None:
     found = renumbered.evaluate_all(model, "rope", TEXT, 16, LENGTHS, 0)
     assert found["rope"] == language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
     assert list(found) == ["rope", *renumbered.READINGS]
+
+
+# Very far keys
+
+
+@pytest.mark.parametrize("method", far.METHODS)
+def test_a_text_read_in_pieces_gets_the_answers_of_the_whole(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(far, "PIECE", 7)
+    made = far.model(replace(SMALL, layers=2), method, 40, 0).eval()
+    with torch.no_grad():
+        for weights in made.parameters():  # some are near zero at first, and would not show
+            weights.mul_(3).add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
+    ids, _ = far.texts(2, 40, generator(0, 0))
+    for variant in tasks.ASKED_VARIANTS[method].values():
+        model = variant(made, 17, 41)
+        with torch.inference_mode():
+            expected = model(ids)[:, -1]
+        torch.testing.assert_close(far.last_logits(model, ids), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_far_keys_are_asked_at_three_distances_and_at_the_length() -> None:
+    assert [far.distances(n) for n in (16, 32, 1024, 4096)] == [
+        [16],
+        [32],
+        [32, 256, 1024],
+        [32, 256, 2048, 4096],
+    ]
+    model = far.model(SMALL, "none", 32, 0).eval()
+    found = far.evaluate(model, [16, 40], seed=0)
+    assert list(found["by_length"]) == ["16", "40"]
+    assert list(found["by_distance"]["40"]) == ["32", "40"]
+
+
+def test_training_fills_every_bucket_of_t5_fitted_but_not_of_t5() -> None:
+    settings, longest = Settings(width=16, length=32), 4096
+    fitted, plain = (far.model(settings, name, longest, 0) for name in ("t5_fitted", "t5"))
+    assert isinstance(fitted.bias, T5RelativeBias) and plain.t5 is not None
+    assert fitted.bias._starts[-1] < 24 < settings.length < plain.t5._starts[-1]
+
+
+# Trained further
+
+
+def language_loss(model: torch.nn.Module, settings: Settings, step: int) -> torch.Tensor:
+    return language.loss(model, language.batch(TEXT.training, settings, 0, step))
+
+
+def test_a_step_of_further_training_reads_as_many_tokens() -> None:
+    settings = Settings()
+    for length in (128, 512):
+        longer = further.further(settings, length)
+        assert longer.length == length
+        assert longer.batch * length == settings.batch * settings.length
+        assert (longer.steps, longer.warm_up, longer.rate) == (160, 10, 5e-4)
+
+
+@pytest.mark.parametrize("name", further.RULES)
+def test_further_training_goes_on_with_new_texts_under_its_rule(name: str) -> None:
+    model, steps = small_model("rope"), []
+    before = {name: weights.clone() for name, weights in model.state_dict().items()}
+
+    def loss(model: torch.nn.Module, settings: Settings, step: int) -> torch.Tensor:
+        steps.append((settings.length, step))
+        return language_loss(model, settings, step)
+
+    settings = replace(SMALL, steps=20)
+    rule = further.RULES[name]
+    variant = further.variants(settings, loss)[further.further_name(name)]
+    assert steps == []
+    changed, expected = variant(model, 16, 32), rule(model, 16, 32)
+    assert steps == [(32, 20), (32, 21)]
+    assert all(torch.equal(before[name], weights) for name, weights in model.state_dict().items())
+    assert not torch.equal(
+        changed.embedding.token_embedding.weight, model.embedding.token_embedding.weight
+    )
+    ropes = [attention_of(each).rope for each in (changed, expected)]
+    if name == "rope, dropped":
+        assert ropes == [None, None]
+    else:
+        assert ropes[0].frequencies == ropes[1].frequencies
+    unchanged = variant(model, 16, 16)
+    assert len(steps) == 2
+    ids = TEXT.held_out[None, :16]
+    torch.testing.assert_close(unchanged(ids), rule(model, 16, 16)(ids))
+
+
+def test_further_training_is_evaluated_before_and_after() -> None:
+    model = small_model("rope")
+    found = further.evaluate_all(model, "rope", TEXT, 16, LENGTHS, 0, rounds=1)
+    assert found["rope"] == language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
+    assert list(found) == [*further.RULES, *map(further.further_name, further.RULES)]
+    for name in further.RULES:
+        before, after = found[name]["by_length"], found[further.further_name(name)]["by_length"]
+        assert before["16"] == after["16"] and before["32"] != after["32"]
+
+
+def test_retrieval_is_asked_under_every_rule_and_reading(tmp_path: Path) -> None:
+    settings = replace(SMALL, length=8, batch=4, steps=10)
+    found = tasks.result(
+        "further_retrieval", "rope", 0, settings, (8, 16), "cpu", tmp_path / "run.pt"
+    )
+    names = [*further.RULES, *map(further.further_name, further.RULES), *renumbered.READINGS]
+    assert list(found["found"]) == names
 
 
 @pytest.mark.parametrize("method", reevaluate.METHODS)

@@ -45,6 +45,7 @@ FAULTS = {
     "cope": "posenc.nn.CoPE.forward",
     "path": "posenc.nn.PaTH.forward",
     "dape": "posenc.nn.DAPEBias.forward",
+    "t5_fitted": "posenc.nn.t5.t5_bucket_starts",
     "rope_random": "scripts.measure.schemes.random_positions",
     "rope_pose": "scripts.measure.schemes.pose_positions",
     "rope_then_none": "posenc.nn.rotary.rotary_frequencies",
@@ -69,6 +70,8 @@ READINGS = [
     ("again", "rope", "scripts.measure.methods.yarn_frequencies"),
     ("again", "rope", "scripts.measure.reevaluate.surprise"),
     ("renumbered", "rope", "scripts.measure.renumbered.log_scale"),
+    ("further", "rope", "scripts.measure.methods.frequencies"),
+    ("further", "rope", "scripts.measure.methods.ntk_frequencies"),
     ("order", "none", "scripts.measure.order.cross_entropy"),
     ("retrieval", "none", "scripts.measure.retrieval.cross_entropy"),
 ]
