@@ -67,7 +67,8 @@ class RotaryConfig:
             of a diffusion transformer; or "none" for layers without rotation.
         d: width of one head; of its rotated part where that is a vector of its own, as in
             DeepSeek's latent attention.
-        rotary_d: how many of the first dimensions are rotated; 0 if none.
+        rotary_d: how many dimensions are rotated, the first ones unless a note says that they are
+            the last, as in DeepSeek-V4; 0 if none.
         base: of the frequencies before scaling; None with the scheme "none".
         layout: of the weights as published: "interleaved" or "half", or None if the model type does
             not settle it.

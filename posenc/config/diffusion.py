@@ -45,8 +45,11 @@ DIVIDED = {**dict.fromkeys(THIRDS, 128), EIGHTHS: 64}  # how wide a head is if t
 LTX, LTX_BASE = "LTXVideoTransformer3DModel", "positional_embedding_theta"
 REASONS = {
     "CogView4Transformer2DModel": "scales the positions of a patch to a fixed grid first",
-    LTX: "spaces its frequencies evenly in their logarithm, times π/2, and"
-    " uses fractions of a length as positions",
+    **dict.fromkeys(
+        (LTX, "LTX2VideoTransformer3DModel"),
+        "spaces its frequencies evenly in their logarithm, times π/2, and uses fractions of a"
+        " length as positions",
+    ),
     "MochiTransformer3DModel": "learns the frequencies of its axes",
     "PixArtTransformer2DModel": "adds sinusoids to the patches and does not rotate",
     "SD3Transformer2DModel": "adds sinusoids to the patches and does not rotate",

@@ -36,6 +36,17 @@ class Head(NamedTuple):
 
 def head_of(reading: Reading, section: Section | None, layer_type: str | None) -> Head:
     """Return the widths of a head and of what is rotated in it."""
+    head = _head(reading, section, layer_type)
+    if reading.kind in TAILS and head.rotary_d < head.d:
+        reading.notes.append(
+            f"The last {head.rotary_d} of the {head.d} dimensions of a head are rotated, not the"
+            f" first {head.rotary_d}."
+        )
+    return head
+
+
+def _head(reading: Reading, section: Section | None, layer_type: str | None) -> Head:
+    """Return the widths, with notes on those that are not given or not read."""
     latent = reading.entries.integer(LATENT[0])
     if latent is not None and reading.kind not in TAILS:
         return _latent(reading, section, latent)

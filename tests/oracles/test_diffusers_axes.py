@@ -224,8 +224,9 @@ def test_the_widths_and_bases_of_the_page_give_the_tables_of_each_class(model: s
 
 
 def test_every_model_of_the_page_is_compared() -> None:
-    assert [*table_of_the_page("base")] == [*table_of_the_page("text")][:-1]
-    assert {*table_of_the_page("text")} == {*PAGE_NAMES, "CogVideoX", "LTX-Video"}
+    assert [*table_of_the_page("base")] == [*table_of_the_page("text")][:-2]
+    others = {"CogVideoX", "Z-Image", "LTX-Video", "LTX-2"}
+    assert {*table_of_the_page("text")} == {*PAGE_NAMES} | others
 
 
 @pytest.mark.parametrize(("height", "width"), [(480, 720), (960, 1440), (480, 480), (720, 480)])
@@ -270,6 +271,15 @@ def test_cogvideox_1_5_counts_patches_from_0() -> None:
     assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin)
 
 
+def spread_frequencies(axes: int, pairs: int) -> Array:
+    """Return the matrix of LTX-Video and LTX-2, whose axes alternate over all heads."""
+    each, unrotated = divmod(pairs, axes)
+    omega = np.zeros((axes, pairs))
+    for axis in range(axes):
+        omega[axis, unrotated + axis :: axes] = np.geomspace(1, 10000, each) * np.pi / 2
+    return omega
+
+
 def test_ltx_video_spreads_the_frequencies_over_all_heads() -> None:
     """Coordinates go from −1 to 1 over 20 seconds and 2048 pixels; a patch has 32 of these."""
     import torch
@@ -278,9 +288,7 @@ def test_ltx_video_spreads_the_frequencies_over_all_heads() -> None:
     model = module.LTXVideoTransformer3DModel(num_layers=0, caption_channels=8)
     scale = (8 / 25, 32, 32)  # seconds times 25 frames a second, and pixels, for each patch
     cos, sin = model.rope(torch.zeros(1, 2, 2048), 3, 6, 5, tuple(map(float, scale)))
-    omega = np.zeros((3, 1024))
-    for axis in range(3):
-        omega[axis, 1 + axis :: 3] = np.geomspace(1, 10000, 341) * np.pi / 2
+    omega = spread_frequencies(3, 1024)
     fractions = grid_positions(SIZES) * scale / [20, 2048, 2048]
     points = 2 * fractions - 1
     angles = points @ omega
@@ -292,6 +300,87 @@ def test_ltx_video_spreads_the_frequencies_over_all_heads() -> None:
     heads = x[0].reshape(90, 32, 64).swapaxes(0, 1)
     ours = apply_rope_nd(heads, points, omega.reshape(3, 32, 32).swapaxes(0, 1))
     assert_same(ours.swapaxes(0, 1).reshape(90, 2048), theirs, atol=2e-2)
+
+
+def ltx_2(**options: Any) -> Any:
+    """Return LTX-2 without layers and weights, with the rotary modules of its class."""
+    import torch
+
+    kind = library("diffusers.models", "LTX2VideoTransformer3DModel")
+    with torch.device("meta"):
+        return kind(num_layers=0, caption_channels=8, **options)
+
+
+def points_of_ltx_2() -> Array:
+    """Return the middles of patches: the first frame is one of the video, the others are eight."""
+    times = np.array([0.5, *(8 * np.arange(1, SIZES[0]) - 3)]) / 24
+    sides = [32 * np.arange(size) + 16 for size in SIZES[1:]]
+    grid = np.stack(np.meshgrid(times, *sides, indexing="ij"), axis=-1).reshape(-1, 3)
+    return 2 * grid / [20, 2048, 2048] - 1
+
+
+@pytest.mark.parametrize(("kind", "layout"), [("interleaved", "interleaved"), ("split", "half")])
+def test_ltx_2_spreads_the_frequencies_over_all_heads(kind: str, layout: str) -> None:
+    import torch
+
+    row = table_of_the_page("text")["LTX-2"]
+    assert row == table_of_the_page("text")["LTX-Video"] | {"model": "LTX-2"}
+    model = ltx_2(rope_type=kind)
+    table = model.rope(model.rope.prepare_video_coords(1, *SIZES, torch.device("cpu")))
+    module = importlib.import_module("diffusers.models.transformers.transformer_ltx2")
+    x = np.random.default_rng(0).standard_normal((1, 90, 4096))
+    rotate = getattr(module, f"apply_{kind}_rotary_emb")
+    theirs = rotate(torch.from_numpy(x), table)[0].numpy()
+    omega = spread_frequencies(3, 2048).reshape(3, 32, 64).swapaxes(0, 1)
+    heads = x[0].reshape(90, 32, 128).swapaxes(0, 1)
+    ours = apply_rope_nd(heads, points_of_ltx_2(), omega, layout=layout)
+    # In float32 the largest angle, 15708, is off by a thousandth.
+    assert_same(ours.swapaxes(0, 1).reshape(90, 4096), theirs, atol=2e-2)
+
+
+def test_video_and_audio_of_ltx_2_have_one_scale_of_time() -> None:
+    """Audio has 25 tokens a second, of which the first is a quarter as long as the others."""
+    import torch
+
+    model = ltx_2()
+    coordinates = model.audio_rope.prepare_audio_coords(1, 4, torch.device("cpu"))
+    times = 2 * np.array([0.005, 0.03, 0.07, 0.11])[:, np.newaxis] / 20 - 1
+    omega = spread_frequencies(1, 1024)
+    for rope in (model.audio_rope, model.cross_attn_audio_rope):
+        cos, sin = rope(coordinates)
+        assert_same(np.repeat(np.cos(times @ omega), 2, axis=-1), cos[0], atol=4e-3)
+        assert_same(np.repeat(np.sin(times @ omega), 2, axis=-1), sin[0], atol=4e-3)
+    video = model.rope.prepare_video_coords(1, *SIZES, torch.device("cpu"))
+    cos, sin = model.cross_attn_rope(video[:, :1])
+    angles = points_of_ltx_2()[:, :1] @ omega
+    assert_same(np.repeat(np.cos(angles), 2, axis=-1), cos[0], atol=4e-3)
+    assert_same(np.repeat(np.sin(angles), 2, axis=-1), sin[0], atol=4e-3)
+
+
+@pytest.mark.parametrize(("words", "padded"), [(20, 32), (32, 32), (33, 64)])
+def test_z_image_numbers_its_words_and_then_the_image(words: int, padded: int) -> None:
+    """A text is padded to a multiple of 32 tokens, which all have a position."""
+    import torch
+
+    row = table_of_the_page("text")["Z-Image"]
+    assert row["text"] == "from 1, on the first axis"
+    assert (row["rows and columns"], row["frames or images"]) == ("from 0", "after the text")
+    kind = library("diffusers.models", "ZImageTransformer2DModel")
+    with torch.device("meta"):
+        small = {"n_layers": 0, "n_refiner_layers": 0, "cap_feat_dim": 8}
+        model = kind(**small, dim=128, n_heads=1, n_kv_heads=1)
+    _, rows, columns = SIZES
+    image, text = torch.zeros(16, 1, 2 * rows, 2 * columns), torch.zeros(words, 8)
+    _, (tokens,), _, (patches,), (numbers,), *_ = model.patchify_and_embed([image], [text], 2, 1)
+    assert len(tokens) == padded
+    expected = [[1 + n, 0, 0] for n in range(padded)]
+    expected += [[1 + padded, *point] for point in np.ndindex(rows, columns)]
+    ids = torch.cat([numbers[:padded], patches[: rows * columns]])
+    np.testing.assert_array_equal(ids, expected)
+    turns = model.rope_embedder(ids)
+    angles = np.array(expected) @ frequencies_of_the_page("Z-Image")
+    assert_same(np.cos(angles), turns.real, atol=4e-6)
+    assert_same(np.sin(angles), turns.imag, atol=4e-6)
 
 
 def test_text_and_reference_images_of_flux_2_have_axes_of_their_own() -> None:

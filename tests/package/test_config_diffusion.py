@@ -54,6 +54,7 @@ def test_all_layers_rotate() -> None:
     ("config", "said"),
     [
         (named("LTXVideoTransformer3DModel"), "which spaces its frequencies evenly in their log"),
+        (named("LTX2VideoTransformer3DModel"), "which spaces its frequencies evenly in their log"),
         (
             named("Transformer3DModel", positional_embedding_theta=1e4),
             "which spaces its frequencies evenly in their log",

@@ -247,8 +247,17 @@ def test_layers_of_deepseek_v4_that_compress_have_a_base_and_a_rule(spelling: st
         config |= {"rope_parameters": parts, "partial_rotary_factor": 0.125}
     main, compress = (read_config(config, layer_type=one) for one in ("main", "compress"))
     assert (main.scheme, main.base, main.d, main.rotary_d) == ("default", 1e4, 512, 64)
+    said = "The last 64 of the 512 dimensions of a head are rotated, not the first 64."
+    assert said in main.notes and said in compress.notes
     assert (compress.scheme, compress.base, compress.factor) == ("yarn", 16e4, 16)
     assert (compress.attention_factor, compress.trained_length) == (1.0, 65536)
+
+
+def test_which_dimensions_rotate_is_not_noted_where_they_are_the_first_or_all() -> None:
+    some, all_of_it = (of("deepseek_v4", partial_rotary_factor=share) for share in (0.5, 1.0))
+    assert "The last" in notes(some)
+    for config in (some | {"model_type": "stablelm"}, all_of_it):
+        assert "The last" not in notes(config)
 
 
 def test_windows_of_mimo_have_their_base_and_the_share_of_all() -> None:

@@ -147,6 +147,18 @@ def test_what_is_assumed_is_said_alike(rule: dict[str, Any], script: Script) -> 
         assert script.serving(text, 4096, program) == command_serving(text, 4096, program)
 
 
+@pytest.mark.parametrize("given", [{}, {"qk_rope_head_dim": 64}, {"qk_rope_head_dim": 192}])
+def test_dimensions_at_the_end_of_a_head_are_noted_alike(
+    given: dict[str, int], script: Script
+) -> None:
+    text = json.dumps({"model_type": "deepseek_v4", "head_dim": 192} | given)
+    mine, theirs = script(text), command_answer(text)
+    assert_same(mine, theirs)
+    part = given.get("qk_rope_head_dim", 24)
+    said = f"The last {part} of the 192 dimensions of a head are rotated, not the first {part}."
+    assert (said in str(mine.numbers)) == (part < 192)
+
+
 @pytest.mark.parametrize("kind", ["deepseek_v4", "mimo_v2_flash"])
 def test_layer_types_of_a_class_are_derived_alike(kind: str, script: Script) -> None:
     text = json.dumps({"model_type": kind, "head_dim": 192, "num_hidden_layers": 14})

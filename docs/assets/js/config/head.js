@@ -15,6 +15,18 @@ const partOf = (d, share) => truncated(Number(d) * share);
 /** The widths of a head and of what is rotated in it: d, rotaryD, share, and latent, whether the
     rotated part is a vector beside the rest of the head. */
 export function headOf(reading, section, layerType) {
+  const head = readHead(reading, section, layerType);
+  const { d, rotaryD } = head;
+  if (TAILS.includes(reading.kind) && rotaryD < d) {
+    reading.notes.push(
+      `The last ${rotaryD} of the ${d} dimensions of a head are rotated, not the first ${rotaryD}.`,
+    );
+  }
+  return head;
+}
+
+/** The widths, with notes on those that are not given or not read. */
+function readHead(reading, section, layerType) {
   const { entries, defaults, notes } = reading;
   const latent = entries.integer(LATENT[0]);
   const isTail = TAILS.includes(reading.kind);
