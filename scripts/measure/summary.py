@@ -71,6 +71,31 @@ WINDOWS = {
     "windows_none": "open without",
     "windows_none, log n": "with log n",
 }
+# The rules under which the model with RoPE was trained further, by their names in the results.
+FURTHER_TRAINED = {
+    "rope": "frequencies unchanged",
+    "rope, interpolated": "interpolation",
+    "rope, NTK-aware": "NTK-aware",
+    "rope, larger base": "base 500,000",
+    "rope, Llama 3's rule": "Llama 3's rule",
+    "rope, YaRN as released": "YaRN as released",
+    "rope, dropped": "no positions",
+}
+# The models that were asked for very far keys.
+FAR = {
+    "rope": "RoPE",
+    "rope_pose": "RoPE, PoSE",
+    "t5": "T5",
+    "t5_fitted": "T5, fitted",
+    "fire": "FIRE",
+    "alibi": "ALiBi",
+    "kerple": "KERPLE, logarithm",
+    "windows_rope": "open with RoPE",
+    "windows_rope, Llama 3's rule": "with Llama 3's rule",
+    "windows_rope, YaRN as released": "with YaRN",
+    "windows_none": "open without",
+    "windows_none, log n": "with log n",
+}
 OPEN_WITHOUT = ("windows_none", "windows_none, log n")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
@@ -127,9 +152,11 @@ class Measured:
         """Return the median accuracy over the seeds."""
         return median(self.accuracies(name, length, task))
 
-    def retrieval_accuracy(self, name: str, length: int, distance: int) -> list[float]:
+    def retrieval_accuracy(
+        self, name: str, length: int, distance: int, task: str = "retrieval"
+    ) -> list[float]:
         """Return the fraction of right answers with a key at a distance, one per seed."""
-        found = self.found("retrieval", name)
+        found = self.found(task, name)
         return [f["by_distance"][str(length)][str(distance)] for f in found]
 
     def language(self, names: Iterable[str] = LANGUAGE) -> dict[str, NDArray[np.float64]]:
@@ -145,13 +172,28 @@ class Measured:
         task = "renumbered"
         return self._table(task, names, lambda name, n: self.perplexities(name, n, task))
 
-    def retrieval(self, names: Iterable[str] = ALL) -> dict[str, NDArray[np.float64]]:
+    def retrieval(
+        self, names: Iterable[str] = ALL, task: str = "retrieval"
+    ) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""
-        task = "retrieval"
         found = self._table(task, names, lambda name, n: self.accuracies(name, n, task))
         lengths = self.lengths(task)
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
+
+    def further(self, task: str = "further") -> dict[str, NDArray[np.float64]]:
+        """Return columns of medians under each rule, before and after the further training.
+
+        They are perplexities, or accuracies of the task `further_retrieval`.
+        """
+        median_at = self.perplexity if task == "further" else self.accuracy
+        return {
+            f"{n} / {when}": np.array(
+                [median_at(f"{name}{end}", n, task) for name in FURTHER_TRAINED]
+            )
+            for n in self.lengths(task)[1:]
+            for when, end in (("before", ""), ("after", ", further"))
+        }
 
     def windows(self) -> dict[str, list[float]]:
         """Return the median perplexity of the same bytes after few bytes and after many.
