@@ -50,7 +50,8 @@ def error(model: Any, positions: Tensor | None, **more: Any) -> float:
     """Return how far the second of two packed documents is from that document alone."""
 
     def output(ids: Tensor, at: Tensor | None, **more: Any) -> Tensor:
-        found: Tensor = model(input_ids=ids, position_ids=at, use_cache=False, **more)[0]
+        how = {"use_cache": False} | more
+        found: Tensor = model(input_ids=ids, position_ids=at, **how).last_hidden_state
         return found
 
     alone = output(IDS[:, 10:], rows(SECOND))
@@ -67,6 +68,17 @@ def test_transformers_separates_packed_images_by_a_fourth_row_and_no_mask(model:
     assert error(peer, restart) > 0.1
     assert error(peer, torch.cat([IDS[None], restart])) > 0.1
     assert error(peer, four, attention_mask=torch.ones_like(IDS)) > 0.1
+    assert error(peer, four, use_cache=True) > 0.1
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_three_rows_are_enough_with_a_mask_for_each_pair_of_tokens(model: str) -> None:
+    document = torch.arange(2).repeat_interleave(10)
+    mask = (document[:, None] == document) & torch.ones(20, 20, dtype=torch.bool).tril()
+    peer = text_model(model)
+    for cached in (False, True):
+        how = {"attention_mask": mask[None, None], "use_cache": cached}
+        assert error(peer, rows(FIRST, SECOND), **how) < 1e-6
 
 
 def test_one_number_for_each_token_separates_documents_in_qwen3_vl_alone() -> None:

@@ -115,6 +115,25 @@ def test_the_collator_of_transformers_counts_from_0_unless_told() -> None:
     assert collator()(features)["position_ids"].tolist() == (FROM_TWO - 2).tolist()
 
 
+@torch.no_grad()
+def test_transformers_separates_documents_only_without_a_cache_and_a_mask() -> None:
+    model = gpt2()
+
+    def logits(ids: Tensor, **how: Any) -> Tensor:
+        found: Tensor = model(ids, **how).logits
+        return found
+
+    alone = torch.cat([logits(ids) for ids in torch.split(PACKED, LENGTHS, 1)], 1)
+
+    def error(**how: Any) -> float:
+        found = logits(PACKED, position_ids=FROM_TWO - 2, **how)
+        return float((found - alone).norm() / alone.norm())
+
+    assert error(use_cache=False) < 1e-12
+    assert error() > 0.1  # by default, a cache is made
+    assert error(use_cache=False, attention_mask=torch.ones_like(PACKED)) > 0.1
+
+
 def test_flash_attention_of_transformers_begins_a_document_at_the_lowest_position() -> None:
     flash = importlib.import_module("transformers.modeling_flash_attention_utils")
     (starts, _), _ = flash.prepare_fa_kwargs_from_position_ids(FROM_TWO)
