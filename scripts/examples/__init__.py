@@ -2,6 +2,7 @@
 
     museum/                 bugs of real projects, made again by small programs
     parallel/               one sequence shared by several processes
+    explicit_mrope.py       attention with a position on each of three axes, right and wrong ones
     explicit_positions.py   a decoder that takes the positions of its tokens, right and wrong ones
     extended_to_16384.json  trained_on_4096.json with YaRN, for four times the length
     longer.py               sets a model of transformers to read longer sequences

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,6 +105,37 @@ def test_image_models_of_transformers_resize_by_cubics_and_by_size(
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
     other = resize_grid(grid, (5, 9), antialias=not antialias).reshape(45, 8)
     assert np.abs(other - expected.numpy()).max() > 0.05
+
+
+def models_by_interpolation() -> dict[tuple[str, bool], set[str]]:
+    """Return which models of transformers interpolate positions by a kernel, antialiased or not.
+
+    They are read in its source: calls of `interpolate` in functions that name positions.
+    """
+    found: dict[tuple[str, bool], set[str]] = {}
+    models = Path(importlib.import_module("transformers").__path__[0]) / "models"
+    for path in models.glob("*/modeling_*.py"):
+        source = path.read_text()
+        for function in ast.walk(ast.parse(source)) if "interpolate(" in source else ():
+            if not isinstance(function, ast.FunctionDef) or "pos" not in function.name:
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".interpolate"):
+                    how = {word.arg: ast.unparse(word.value) for word in call.keywords}
+                    way = (how["mode"].strip("'"), how.get("antialias") == "True")
+                    found.setdefault(way, set()).add(path.parent.name)
+    return found
+
+
+def test_few_models_of_transformers_antialias_and_these_are_they() -> None:
+    found = models_by_interpolation()
+    # SigLIP 2 belongs to the first, but computes the weights itself.
+    assert found["bilinear", True] == {"cosmos3_edge", "tipsv2", "videoprism"}
+    cubic = {"deepseek_ocr2", "dinov2_with_registers", "rf_detr", "unlimited_ocr"}
+    assert found["bicubic", True] == cubic
+    plain = found["bicubic", False]
+    assert plain >= {"vit", "clip", "siglip", "blip_2", "beit", "dinov2", "swin", "owlv2"}
+    assert len(plain) > 5 * (len(cubic) + 4)
 
 
 def test_siglip2_resizes_by_a_widened_hat() -> None:

@@ -177,3 +177,25 @@ def test_a_widened_kernel_that_reaches_no_old_place_is_refused(kernel: str) -> N
             resize_weights(4, 4, kernel=kernel, scale=scale, antialias=True)
         assert resize_weights(4, 4, kernel=kernel, scale=scale)[-1].tolist() == [0, 0, 0, 1]
     assert np.isfinite(resize_weights(4, 4, kernel=kernel, scale=0.8, antialias=True)).all()
+
+
+@pytest.mark.parametrize("larger", [16, 17, 24, 32])
+def test_antialiasing_changes_a_larger_grid_with_the_cubic_kernel_alone(larger: int) -> None:
+    for kernel in ("linear", "cubic"):
+        plain = resize_weights(16, larger, kernel=kernel)
+        other = resize_weights(16, larger, kernel=kernel, antialias=True)
+        changed = kernel == "cubic" and larger > 16
+        assert (np.abs(plain - other).max() > 0.01) == changed
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cubic"])
+def test_antialiasing_matters_more_the_smaller_a_grid_gets(kernel: str) -> None:
+    sizes = [14, 12, 8, 7, 4]
+    grid = np.random.default_rng(0).standard_normal((16, 16, 64))
+    found = []
+    for m in sizes:
+        right = resize_grid(grid, (m, m), kernel=kernel, antialias=True)
+        wrong = resize_grid(grid, (m, m), kernel=kernel)
+        found.append(np.linalg.norm(wrong - right) / np.linalg.norm(right))
+    assert found == sorted(found)
+    assert found[0] > 0.1
