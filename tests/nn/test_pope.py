@@ -61,6 +61,13 @@ def test_every_sequence_may_have_positions_of_its_own(role: str) -> None:
 
 
 @torch.no_grad()
+def test_the_base_is_that_of_the_definition() -> None:
+    pope, (q, _) = PoPE(HEADS, D, base=500).double(), vectors()
+    expected = apply_pope(q.numpy(), range(LENGTH), base=500)
+    np.testing.assert_allclose(pope(q, role="query"), expected, rtol=0, atol=1e-13)
+
+
+@torch.no_grad()
 def test_more_query_heads_than_key_heads_share_the_keys() -> None:
     pope, (q, k) = PoPE(1, D).double(), vectors(heads=1)
     torch.nn.init.constant_(pope.phase, -1.5)
