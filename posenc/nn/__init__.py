@@ -45,6 +45,9 @@ from posenc.nn.rotary_nd import RotaryEmbeddingND as RotaryEmbeddingND
 # Fading rotation
 from posenc.nn.xpos import XPos as XPos
 
+# Angles from positions alone
+from posenc.nn.pope import PoPE as PoPE
+
 # Added to the scores
 
 # Relative embeddings

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from posenc.nn import (
     GPTModel,
+    PoPE,
     RelativePositionEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
@@ -62,6 +63,7 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "rope by factors, narrow": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q.bfloat16(),)),
     "factors for one": (lambda f: HALVES.turn(Q[0], f), (torch.randn(TEXTS, LENGTH, D // 2) + 1j,)),
     "xpos at positions": (lambda q, p: XPos(D)(q, role="key", positions=p), (Q, PLACES)),
+    "pope at positions": (lambda k, p: PoPE(HEADS, D)(k, role="key", positions=p), (Q, PLACES)),
     "sinusoids at positions": (
         lambda x, places: SinusoidalPositionalEncoding(D)(x, positions=places),
         (Q[:, 0], PLACES),

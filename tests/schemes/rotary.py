@@ -24,8 +24,8 @@ from tests.schemes.arrays import (
     shapes,
     without_none,
 )
-from tests.schemes.inputs import D, Floats, array, vectors
-from tests.schemes.table import Scheme, Variant, call
+from tests.schemes.inputs import HEADS, D, Floats, array, keys, vectors
+from tests.schemes.table import Initial, Scheme, Variant, call
 from tests.schemes.tensors import META, NAN, NO_TENSOR, QUERIES, activations
 
 PLACES, OMEGA = [0.5, 1.5, 20.5], [1.0, 0.5, 0.25, 0.125]
@@ -81,6 +81,38 @@ def xpos(role: str, layout: str) -> Variant:
         f'  (rotary): RotaryEmbedding(8, base=10000.0, layout="{layout}", rotary_d=8)\n)',
     )
 
+
+def pope_with_phases() -> nn.PoPE:
+    """Return PoPE with phases within the range to which they are clipped, and beyond it."""
+    pope = nn.PoPE(HEADS, D)
+    torch.nn.init.uniform_(pope.phase, -9, 3)
+    return pope
+
+
+def pope_keys(module: Any, start: int, stop: int) -> Floats:
+    """Return keys by the definition of PoPE."""
+    x, phase = array(vectors(start, stop)), array(module.phase)
+    return np.asarray(posenc.apply_pope(x, np.arange(start, stop), phase=phase))
+
+
+def pope_scores(module: Any, start: int, stop: int) -> Any:
+    """Return PoPE's scores of queries with all keys up to them."""
+    k = module(keys(stop), role="key")
+    q = module(vectors(start, stop), role="query", offset=start)
+    return (q.double() @ k.double().mT).to(q.dtype)
+
+
+def pope_scores_in_numpy(module: Any, start: int, stop: int) -> Floats:
+    """Return the same by the definition."""
+    q = posenc.apply_pope(array(vectors(start, stop)), np.arange(start, stop))
+    k = posenc.apply_pope(array(keys(stop)), np.arange(stop), phase=array(module.phase))
+    return np.asarray(q @ k.swapaxes(-1, -2))
+
+
+POPE_SHOWN = (
+    "PoPE(\n  3, 8, base=10000\n"
+    '  (rotary): RotaryEmbedding(16, base=10000.0, layout="half", rotary_d=16)\n)'
+)
 
 ROPE = Scheme(
     *(
@@ -179,7 +211,22 @@ POPE = Scheme(
             *without_none(rows(TypeError, "", NOT_REALS)),
         ],
     )
-    .with_reals(positions=PLACES, phase=[-1.5] * 8)
+    .with_reals(positions=PLACES, phase=[-1.5] * 8),
+    call(nn.PoPE, heads=4, d=8),
+    call(nn.PoPE, "forward", x=QUERIES, role="key").refuses(
+        x=activations(QUERIES, QUERIES[:, 1:], QUERIES.to(META))
+    ),
+    variants={
+        "keys": Variant(
+            pope_with_phases,
+            lambda m, start, stop: m(vectors(start, stop), role="key", offset=start),
+            pope_keys,
+            POPE_SHOWN,
+            narrow=2,
+        ),
+        "scores": Variant(pope_with_phases, pope_scores, pope_scores_in_numpy, POPE_SHOWN),
+    },
+    initial=[Initial(lambda: nn.PoPE(HEADS, 64), {"phase": 0.0})],
 )
 
 XPOS = Scheme(
