@@ -7,7 +7,16 @@ from matplotlib.figure import Figure
 from scripts.figures import retrieval
 from scripts.figures.style import Ink
 
-NAMES = ("rope", "rope_pose", "t5_fitted", "fire", "alibi", "kerple", "windows_rope", "windows_none")
+NAMES = (
+    "rope",
+    "rope_pose",
+    "t5_fitted",
+    "fire",
+    "alibi",
+    "kerple",
+    "windows_rope",
+    "windows_none",
+)
 SIZE = retrieval.size(len(NAMES))
 PHONE = retrieval.phone(len(NAMES))
 
