@@ -536,6 +536,17 @@ def test_a_longer_text_brings_new_angles_and_says_what_to_set(explain: Run) -> N
     assert explain(PLAIN | json.loads(f"{{{settings}}}"), "--length", "16384")[0] == 0
 
 
+def test_a_larger_base_hides_its_new_angles_unless_the_trained_length_is_passed(
+    explain: Run,
+) -> None:
+    larger = 5e5 * 2 ** (128 / 126)  # NTK-aware scaling by 2
+    longer = PLAIN | {"max_position_embeddings": 16384, "rope_theta": larger}
+    assert explain(longer, "--length", "16384")[0] == 0
+    code, output, *_ = explain(longer, "--length", "16384", "--trained", "8192")
+    assert code == 1
+    assert "meet new angles" in " ".join(output.split())
+
+
 def test_what_to_set_says_what_it_is_called_before_transformers_5(explain: Run) -> None:
     said = "Before it, rope_parameters is called rope_scaling"
     assert said in " ".join(explain(PLAIN, "--length", "16384")[1].split())
