@@ -28,8 +28,10 @@ from scripts.figures import (
 )
 from scripts.figures.extrapolation import LINE, spread_heights
 from scripts.measure import language, result_files, texts
+from scripts.measure import retrieval as retrieval_task
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BOOK, TOPICS, corpus
+from scripts.measure.further import RULES, further_name
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.probe import LENGTHS as PROBED
@@ -70,7 +72,12 @@ NAMES = {
     "language": (*LANGUAGE, *FURTHER, *OPEN_WITHOUT),
     "order": (*ORDER, *FURTHER, *WINDOWED),
     "retrieval": (*ALL, *WINDOWED),
+    "further": (*RULES, *map(further_name, RULES)),
+    "further_retrieval": (*RULES, *map(further_name, RULES), *tuple(READINGS)[1:]),
 }
+# A task's lengths in trained lengths.
+TIMES = dict.fromkeys(("language", "order", "retrieval"), (1, 2, 4, 8))
+TIMES |= dict.fromkeys(("further", "further_retrieval"), (1, 2, 8))
 
 
 def perplexities(name: str) -> Array:
@@ -91,7 +98,7 @@ def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -
     found, (settings, lengths) = MEASURED.of(task), TASKS[task]
     assert all(result["settings"] == vars(settings) for result in found)
     assert all(result["lengths"] == list(lengths) for result in found)
-    assert list(lengths) == [settings.length * times for times in (1, 2, 4, 8)]
+    assert list(lengths) == [settings.length * times for times in TIMES[task]]
     counts = Counter(name for result in found for name in result["found"])
     assert counts == dict.fromkeys(NAMES[task], len(SEEDS))
     assert len({(result["method"], result["seed"]) for result in found}) == len(found)
@@ -684,6 +691,30 @@ def test_an_open_layer_without_positions_keeps_the_perplexity() -> None:
     assert (plain < 1.02 * plain[0]).all()
     assert (plain < perplexities("alibi").min(axis=1, keepdims=True)).all()
     assert (scaled[2:] > plain[2:]).all()
+
+
+def found_after(name: str, length: int = 256) -> list[float]:
+    """Return the accuracy of each seed, with RoPE changed after training."""
+    return MEASURED.accuracies(name, length, "further_retrieval")
+
+
+def test_rerope_finds_far_keys_only_with_log_n() -> None:
+    assert min(found_after("rope, ReRoPE and log n")) > 0.93
+    assert max(found_after("rope, log n")) < 0.21
+    for name in ("rope, self-extend", "rope, ReRoPE", "rope, leaky ReRoPE"):
+        assert max(map(np.median, (found_after(rule) for rule in RULES))) < 0.36
+        assert 0.47 < min(found_after(name)) < max(found_after(name)) < 0.65, name
+    near, scaled = (
+        MEASURED.retrieval_accuracy(name, 256, 4, "further_retrieval")
+        for name in ("rope, ReRoPE", "rope, ReRoPE and log n")
+    )
+    assert max(near) < 0.56 < 0.95 < min(scaled)
+
+
+def test_sinks_and_a_window_find_only_near_and_first_keys() -> None:
+    for far in retrieval_task.distances(256):
+        shares = MEASURED.retrieval_accuracy("rope, sinks", 256, far, "further_retrieval")
+        assert min(shares) > 0.97 if far in (4, 8, 16, 256) else max(shares) < 0.12, far
 
 
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
