@@ -13,8 +13,8 @@ from scripts.measure.summary import FURTHER_TRAINED, measurement
 
 SIZE = (930, 300)
 PHONE = (340, 560)
-ROW, TOP, LEFT = 26, 64, 168  # of a rule; the first; and where the panels begin, in pixels
-WIDE, TALL = 330, ROW * len(FURTHER_TRAINED)
+ROW, TOP, LEFT, APART = 26, 64, 168, 190  # a rule's; from the top; of the panels; and between them
+WIDE, TALL = 270, ROW * len(FURTHER_TRAINED)
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
@@ -22,13 +22,12 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     wide = 150 if narrow else WIDE
     _key(figure, ink)
     for number, (task, title) in enumerate(PANELS.items()):
-        left, top = (LEFT, TOP + 258 * number) if narrow else (LEFT + (WIDE + 60) * number, TOP)
+        left, top = (LEFT, TOP + 258 * number) if narrow else (LEFT + (WIDE + APART) * number, TOP)
         axes = panel(figure, left, top, wide, TALL)
         _dots(axes, ink, task)
         axes.set_title(title)
         axes.set_yticks(range(len(FURTHER_TRAINED)))
-        names = list(FURTHER_TRAINED.values())
-        axes.set_yticklabels(names if narrow or not number else [""] * len(names))
+        axes.set_yticklabels(FURTHER_TRAINED.values())
 
 
 PANELS = {"further": "perplexity, 512 bytes", "further_retrieval": "accuracy, 256 letters"}
@@ -59,7 +58,7 @@ def _dots(axes: Axes, ink: Ink, task: str) -> None:
     axes.set_ylim(len(FURTHER_TRAINED) - 0.5, -0.5)
     if task == "further":
         axes.set_xscale("log")
-        axes.set_xticks((4, 8, 16, 32), ("4", "8", "16", "32"))
+        axes.set_xticks((4, 16, 64), ("4", "16", "64"))
         axes.minorticks_off()
     else:
         axes.set_xlim(-0.03, 1.03)

@@ -181,19 +181,36 @@ class Measured:
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
 
+    def first_perplexities(self, name: str, task: str = "further") -> list[float]:
+        """Return the perplexity over the first bytes of the longest texts, one per seed.
+
+        They are as many as a training text has, so it is that of short texts for a model that is
+        set for long ones.
+        """
+        few = int(self.setting("length", task)) * len(self.found(task, name)[0]["by_position"])
+        few //= self.lengths(task)[-1]
+        return [math.exp(np.mean(f["by_position"][:few])) for f in self.found(task, name)]
+
     def further(self, task: str = "further") -> dict[str, NDArray[np.float64]]:
         """Return columns of medians under each rule, before and after the further training.
 
         They are perplexities, or accuracies of the task `further_retrieval`.
         """
-        median_at = self.perplexity if task == "further" else self.accuracy
-        return {
-            f"{n} / {when}": np.array(
-                [median_at(f"{name}{end}", n, task) for name in FURTHER_TRAINED]
-            )
+        ends = {"before": "", "after": ", further"}
+        values = self.perplexities if task == "further" else self.accuracies
+        found = {
+            f"{n} / {when}": [values(f"{name}{end}", n, task) for name in FURTHER_TRAINED]
             for n in self.lengths(task)[1:]
-            for when, end in (("before", ""), ("after", ", further"))
+            for when, end in ends.items()
         }
+        if task == "further":
+            found |= {
+                f"first {self.lengths(task)[0]} / {when}": [
+                    self.first_perplexities(f"{name}{end}") for name in FURTHER_TRAINED
+                ]
+                for when, end in ends.items()
+            }
+        return {column: np.median(seeds, axis=1) for column, seeds in found.items()}
 
     def windows(self) -> dict[str, list[float]]:
         """Return the median perplexity of the same bytes after few bytes and after many.

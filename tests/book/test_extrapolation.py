@@ -76,8 +76,10 @@ NAMES = {
     "further_retrieval": (*RULES, *map(further_name, RULES), *tuple(READINGS)[1:]),
 }
 # A task's lengths in trained lengths.
-TIMES = dict.fromkeys(("language", "order", "retrieval"), (1, 2, 4, 8))
-TIMES |= dict.fromkeys(("further", "further_retrieval"), (1, 2, 8))
+TIMES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("language", "order", "retrieval"), (1, 2, 4, 8)),
+    **dict.fromkeys(("further", "further_retrieval"), (1, 2, 8)),
+}
 
 
 def perplexities(name: str) -> Array:
@@ -693,6 +695,9 @@ def test_an_open_layer_without_positions_keeps_the_perplexity() -> None:
     assert (scaled[2:] > plain[2:]).all()
 
 
+TRAINED_BEST = ("rope, Llama 3's rule", "rope, YaRN as released")
+
+
 def found_after(name: str, length: int = 256) -> list[float]:
     """Return the accuracy of each seed, with RoPE changed after training."""
     return MEASURED.accuracies(name, length, "further_retrieval")
@@ -715,6 +720,57 @@ def test_sinks_and_a_window_find_only_near_and_first_keys() -> None:
     for far in retrieval_task.distances(256):
         shares = MEASURED.retrieval_accuracy("rope, sinks", 256, far, "further_retrieval")
         assert min(shares) > 0.97 if far in (4, 8, 16, 256) else max(shares) < 0.12, far
+
+
+CLOSE = ("rope", "rope, NTK-aware", "rope, larger base", *TRAINED_BEST)
+
+
+def further_perplexities(name: str, length: int = 512) -> list[float]:
+    """Return the perplexity of each seed, with RoPE changed after training."""
+    return MEASURED.perplexities(name, length, "further")
+
+
+def test_after_a_further_training_five_rules_are_close_in_perplexity() -> None:
+    after = {rule: further_perplexities(further_name(rule)) for rule in RULES}
+    for seed in range(3):
+        close = [after[rule][seed] for rule in CLOSE]
+        assert max(close) < 1.04 * min(close)
+        assert max(close) < MEASURED.perplexities("rope", 64, "further")[seed]
+        assert after["rope, interpolated"][seed] > 1.4 * max(close)
+        assert after["rope, dropped"][seed] > 2.4 * max(close)
+    assert min(further_perplexities("rope")) > 20
+    for rule in CLOSE:  # the fastest pair keeps its frequency
+        model = RULES[rule](language.model(SETTINGS, "rope", 512, 0), 64, 512)
+        ropes = [part for part in model.modules() if isinstance(part, RotaryEmbedding)]
+        assert all(rope.frequencies[0] == 1 for rope in ropes), rule
+
+
+def test_yarn_costs_short_texts_until_it_is_trained() -> None:
+    yarn = "rope, YaRN as released"
+    plain, before, after = map(MEASURED.first_perplexities, ("rope", yarn, further_name(yarn)))
+    for seed in range(3):
+        assert before[seed] > 1.2 * plain[seed]
+        assert after[seed] < 1.05 * plain[seed]
+    few = MEASURED.found("further", "rope")[0]["by_position"][: 64 // STRETCH]
+    assert plain[0] == pytest.approx(np.exp(np.mean(few)))
+
+
+def test_after_a_further_training_rules_are_far_apart_in_retrieval() -> None:
+    after = {rule: found_after(further_name(rule)) for rule in RULES}
+    for rule in TRAINED_BEST:
+        for worse in ("rope", "rope, interpolated", "rope, dropped"):
+            assert min(after[rule]) > max(after[worse])
+        assert np.median(after[rule]) > 0.93
+    assert np.median(after["rope"]) < 0.3
+    for rule in CLOSE:
+        assert min(found_after(further_name(rule), 64)) > 0.97
+    for rule in TRAINED_BEST:
+        assert np.median(found_after(rule, 64)) > 0.97
+
+
+def test_no_rule_finds_half_of_the_keys_without_a_further_training() -> None:
+    medians = {rule: np.median(found_after(rule)) for rule in RULES}
+    assert max(medians.values()) == medians["rope, Llama 3's rule"] < 0.36
 
 
 def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
