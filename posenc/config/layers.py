@@ -153,9 +153,11 @@ def refuse_others(reading: Reading) -> None:
             f" {'none' if hidden is None else hidden}"
         )
     if not reading.known and not entries.given(ROTARY):
+        kind = entries.mapping.get("model_type")
         raise ValueError(
-            f"config must have rotary positions, and a key such as rope_theta; got none, and model"
-            f" type {_shown(entries.mapping.get('model_type'))}"
+            "config must have a model type that is known to rotate, or a key such as rope_theta;"
+            f" got {'no model type' if kind is None else f'model type {_shown(kind)}'}, and no"
+            " such key"
         )
 
 

@@ -634,7 +634,7 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
         ('{"a": 1, "a": true}', "config must have one value for a; got 1 (int) and True (bool)"),
         ('{"a": 1, "a": 1.0}', "config must have one value for a; got 1 (int) and 1.0 (float)"),
         ('{"a": [1], "a": [true]}', "config must have one value for a; got [1] (list) and [True]"),
-        ('{"a": {"b": 1, "c": 2}, "a": {"c": 2, "b": 1}}', "config must have rotary positions"),
+        ('{"a": {"b": 1, "c": 2}, "a": {"c": 2, "b": 1}}', "config must have a model type that"),
         ('{"rope_theta": NaN, "head_dim": 8}', "rope_theta must be a number above 1; got nan"),
         ('{"rope_theta": Infinity, "head_dim": 8}', "rope_theta must be a number above 1; got inf"),
     ],
@@ -793,8 +793,11 @@ BAD: list[tuple[Config, str]] = [
         'position_embedding_type must be "rope" or "rotary" in a model with rotary positions;'
         " got 'rope_gptj'",
     ),
-    ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),
-    ({}, "config must have rotary positions, and a key such as rope_theta; got none"),
+    (
+        {"model_type": "bert", "hidden_size": 8},
+        "a model type that is known to rotate, or a key such as rope_theta; got model type 'bert'",
+    ),
+    ({}, "got no model type, and no such key"),
     (
         {"text_config": head(8), "rope_theta": 1e4},
         "rope_theta must be in text_config, which is what",

@@ -107,9 +107,10 @@ export function refuseOthers(reading) {
     );
   }
   if (!known && !entries.given(ROTARY).length) {
+    const type = entries.mapping.get("model_type") ?? null;
     throw new Refusal(
-      "config must have rotary positions, and a key such as rope_theta; got none, and model type" +
-        ` ${shown(entries.mapping.get("model_type"))}`,
+      "config must have a model type that is known to rotate, or a key such as rope_theta; got" +
+        ` ${type === null ? "no model type" : `model type ${shown(type)}`}, and no such key`,
     );
   }
 }
