@@ -21,17 +21,17 @@ from scripts.measure.training import generator
 __all__ = ["batch", "evaluate", "loss", "model", "texts"]
 
 METHODS = (
-    *("alibi", "windows_none", "windows_rope", "kerple", "rope_pose"),
-    *("t5", *FITTED, "fire", "rope"),
+    *("alibi", "kerple", "rope_pose", *FITTED, "windows_none", "windows_rope"),
+    *("fire", "rope", "t5"),
 )
-TEXTS = 50  # evaluated at each length and distance
+TEXTS = 25  # evaluated at each length and distance
 PIECE = 256  # letters
-DISTANCES = (32, 256, 2048)  # evaluated in texts that are as long
+NEAR = 32  # letters, which is the longest distance of training
 
 
 def distances(length: int) -> list[int]:
-    """Return the distances evaluated at a length: 32, 256 and 2,048, and the length itself."""
-    return sorted({*(far for far in DISTANCES if far < length), length})
+    """Return the distances evaluated at a length: one that training has, and the length itself."""
+    return sorted({min(NEAR, length), length})
 
 
 def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def accuracy(model: GPTModel, length: int, distance: int | None, seed: int) -> f
     chance = generator(seed, NEVER_TRAINED + 1000 * length + (distance or 0))
     ids, answers = texts(TEXTS, length, chance, distance)
     count = 0
-    for some, answer in zip(torch.split(ids, 10), torch.split(answers, 10), strict=True):
+    for some, answer in zip(torch.split(ids, 5), torch.split(answers, 5), strict=True):
         count += int((last_logits(model, some).cpu().argmax(dim=1) == answer).sum())
     return count / TEXTS
 

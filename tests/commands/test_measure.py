@@ -565,13 +565,8 @@ def test_a_text_read_in_pieces_gets_the_answers_of_the_whole(
         torch.testing.assert_close(far.last_logits(model, ids), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_far_keys_are_asked_at_three_distances_and_at_the_length() -> None:
-    assert [far.distances(n) for n in (16, 32, 1024, 4096)] == [
-        [16],
-        [32],
-        [32, 256, 1024],
-        [32, 256, 2048, 4096],
-    ]
+def test_far_keys_are_asked_at_a_trained_distance_and_at_the_length() -> None:
+    assert [far.distances(n) for n in (16, 32, 4096)] == [[16], [32], [32, 4096]]
     model = far.model(SMALL, "none", 32, 0).eval()
     found = far.evaluate(model, [16, 40], seed=0)
     assert list(found["by_length"]) == ["16", "40"]
