@@ -735,7 +735,7 @@ def test_after_a_further_training_five_rules_are_close_in_perplexity() -> None:
     for seed in range(3):
         close = [after[rule][seed] for rule in CLOSE]
         assert max(close) < 1.04 * min(close)
-        assert max(close) < MEASURED.perplexities("rope", 64, "further")[seed]
+        assert max(close) < 1.01 * MEASURED.perplexities("rope", 64, "further")[seed]
         assert after["rope, interpolated"][seed] > 1.4 * max(close)
         assert after["rope, dropped"][seed] > 2.4 * max(close)
     assert min(further_perplexities("rope")) > 20
@@ -768,7 +768,7 @@ def test_after_a_further_training_rules_are_far_apart_in_retrieval() -> None:
         assert np.median(found_after(rule, 64)) > 0.97
 
 
-def test_no_rule_finds_half_of_the_keys_without_a_further_training() -> None:
+def test_without_a_further_training_every_rule_loses_most_far_keys_in_the_median() -> None:
     medians = {rule: np.median(found_after(rule)) for rule in RULES}
     assert max(medians.values()) == medians["rope, Llama 3's rule"] < 0.36
 
