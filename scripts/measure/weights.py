@@ -1,9 +1,9 @@
-"""Train one model of each scheme again and write its weights for the page *Watch it break*.
+"""Train the models of the page *Watch it break* again and write their weights.
 
 `make weights` is this command without options. Each model is trained by the code of `make measure`
 with seed 0, and refused unless it gives the numbers of the committed result, to their last digit.
 The weights go to docs/assets/weights/, in the format of `weight_files.py`; what they were and what
-rounding them costs goes to docs/data/measure/weights/. Schemes that have both files are skipped.
+rounding them costs goes to docs/data/measure/weights/. Models that have both files are skipped.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
+from posenc.nn.gpt import SelfAttention
 from scripts import DOCS, ROOT
 from scripts.measure import language, result_files, weight_files
 from scripts.measure.corpus import AnotherTextError, Corpus, corpus, recorded_text
@@ -35,15 +36,15 @@ TEXT = WEIGHTS / "text.txt"  # what the page shows first, our own
 FACTS = result_files.RESULTS / "weights"
 CHECKPOINTS = ROOT / "build" / "weights"
 SEED = 0
-# RoPE was measured on a processor without AVX-512, the others on one with it, and training
+WEIGHTS_OF = (*TRAINED, "windows_none")  # the models that the page runs
+# These two were measured on a processor without AVX-512, the others on one with it, and training
 # amplifies the difference in rounding. With these settings torch rounds as it does without.
-ROUNDING = {
-    "rope": {
-        "ATEN_CPU_CAPABILITY": "avx2",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-        "ONEDNN_MAX_CPU_ISA": "AVX2",
-    }
+WITHOUT_AVX512 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
 }
+ROUNDING = {"rope": WITHOUT_AVX512, "windows_none": WITHOUT_AVX512}
 FEW = 8  # windows of the held-out text that a test evaluates again
 READ = 512  # bytes of the page's text
 
@@ -104,7 +105,9 @@ def model_from_file(file: bytes) -> tuple[GPTModel, dict[str, Any]]:
     return model.eval(), about
 
 
-def tensor_description(method: str, settings: Settings, result: dict[str, Any]) -> dict[str, Any]:
+def tensor_description(
+    method: str, settings: Settings, result: dict[str, Any], model: GPTModel
+) -> dict[str, Any]:
     """Return the description that a page needs beside the tensors."""
     about = {
         "scheme": method,
@@ -116,7 +119,19 @@ def tensor_description(method: str, settings: Settings, result: dict[str, Any]) 
     }
     if LONGROPE in result["found"]:
         about["divisors"] = result["found"][LONGROPE]["divisors"]
-    return about
+    return about | layer_description(model)
+
+
+def layer_description(model: GPTModel) -> dict[str, list[Any]]:
+    """Return how many keys each layer sees, None for all, and whether it rotates.
+
+    If all layers see every key, and all or none rotate, there is nothing to describe.
+    """
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    windows = [getattr(layer, "window", None) for layer in layers]
+    rotates = [layer.rope is not None for layer in layers]
+    is_plain = not any(windows) and len(set(rotates)) == 1
+    return {} if is_plain else {"windows": windows, "rotates": rotates}
 
 
 def by_length(model: GPTModel, text: Corpus, trained: int, lengths: Sequence[int]) -> Any:
@@ -147,7 +162,7 @@ def write(method: str, text: Corpus, folder: Path = WEIGHTS, facts: Path = FACTS
     model = trained(method, text, settings, max(lengths))
     exact = checked(model, method, text, result)
     file = weight_files.packed_file(
-        tensor_description(method, settings, result), model.state_dict()
+        tensor_description(method, settings, result, model), model.state_dict()
     )
     small = rounded(model)
     found = language.evaluate(small, as_trained, text, settings.length, lengths)["by_length"]
@@ -171,12 +186,22 @@ def write(method: str, text: Corpus, folder: Path = WEIGHTS, facts: Path = FACTS
 
 
 @torch.inference_mode()
-def most_attended_byte(method: str, byte: int, layer: int = 0, head: int = 0) -> int:
-    """Return which byte of the page's text has the most weight when a later one is predicted."""
+def attention_before(method: str, byte: int, layer: int, head: int) -> Tensor:
+    """Return the weights of the bytes of the page's text, (byte,), when the next is predicted."""
     model, _ = model_from_file((WEIGHTS / f"{method}.bin").read_bytes())
     read = torch.frombuffer(bytearray(TEXT.read_bytes()[:byte]), dtype=torch.uint8).long()
     _, attention = model(read[None], return_attention=True)
-    return int(attention[layer, 0, head, -1].argmax())
+    return Tensor(attention[layer, 0, head, -1])
+
+
+def most_attended_byte(method: str, byte: int, layer: int = 0, head: int = 0) -> int:
+    """Return which byte of the page's text has the most weight when a later one is predicted."""
+    return int(attention_before(method, byte, layer, head).argmax())
+
+
+def bytes_seen(method: str, byte: int, layer: int, head: int = 0) -> int:
+    """Return how many bytes of the page's text have a weight when a later one is predicted."""
+    return int(attention_before(method, byte, layer, head).count_nonzero())
 
 
 def is_done(method: str) -> bool:
@@ -185,13 +210,13 @@ def is_done(method: str) -> bool:
 
 
 def read() -> dict[str, dict[str, Any]]:
-    """Return the facts about the weights of each scheme."""
-    files = {method: FACTS / f"{method}.json" for method in TRAINED}
+    """Return the facts about the weights of each model."""
+    files = {method: FACTS / f"{method}.json" for method in WEIGHTS_OF}
     return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
 
 
 def compared(*lengths: int) -> dict[str, list[float]]:
-    """Return columns of perplexities at some lengths, one row per scheme: trained, and stored."""
+    """Return columns of perplexities at some lengths, one row per model: trained, and stored."""
     kinds = {"trained": "float32", "stored": "stored"}
     return {
         f"{length} / {kind}": [math.exp(facts[key][str(length)]) for facts in read().values()]
@@ -203,12 +228,12 @@ def compared(*lengths: int) -> dict[str, list[float]]:
 def main(arguments: Sequence[str]) -> None:
     """Write the weights that are missing among those asked for."""
     parser = argparse.ArgumentParser(prog="python -m scripts.measure.weights", description=__doc__)
-    parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join(TRAINED))
+    parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join(WEIGHTS_OF))
     parser.add_argument("--here", action="store_true", help="in this process, which must round so")
     options = parser.parse_args(arguments)
-    methods = options.methods or TRAINED
-    if unknown := [method for method in methods if method not in TRAINED]:
-        parser.error(f"no method {unknown[0]!r}; there are {', '.join(TRAINED)}")
+    methods = options.methods or WEIGHTS_OF
+    if unknown := [method for method in methods if method not in WEIGHTS_OF]:
+        parser.error(f"no method {unknown[0]!r}; there are {', '.join(WEIGHTS_OF)}")
     for method in (method for method in methods if not is_done(method)):
         if options.here:
             perform(method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
 import math
@@ -17,11 +18,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from posenc.nn import GPTModel
+from posenc.nn import GPTModel, RotaryEmbedding
+from posenc.nn.gpt import SelfAttention
 from scripts.measure import result_files, weight_files, weights
 from scripts.measure.corpus import corpus
-from scripts.measure.methods import LONGROPE, TRAINED, VARIANTS, rope_longrope
+from scripts.measure.methods import LONGROPE, VARIANTS, rope_longrope
+from scripts.measure.schemes import WindowedAttention
 from scripts.measure.training import Settings
+from scripts.measure.weights import WEIGHTS_OF
 from scripts.setup.node import node
 from tests.selection import slow_except
 from tests.site.config_script import SCRIPTS, copy_scripts
@@ -29,15 +33,24 @@ from tests.site.config_script import SCRIPTS, copy_scripts
 KINDS = ("logits", "attention")
 LENGTHS = (16, 64, 128, 512)
 NAMES = {
-    method: [*VARIANTS[method], *([LONGROPE] if method == "rope" else [])] for method in TRAINED
+    method: [*VARIANTS[method], *([LONGROPE] if method == "rope" else [])] for method in WEIGHTS_OF
 }
 CASES = [
     (method, rule, length)
-    for method in TRAINED
+    for method in WEIGHTS_OF
     for rule in NAMES[method]
     for length in LENGTHS
     if "," not in rule or length > 64  # within the trained length a rule does nothing
 ]
+# What the file of windows_none might say of its layers, each in a case of 128 bytes.
+OTHER_LAYERS: dict[str, dict[str, list[Any]]] = {
+    "one key more": {"windows": [17, 17, None]},
+    "a window in the last layer": {"windows": [16, 16, 16]},
+    "no window": {"windows": [None, None, None]},
+    "the last layer rotates": {"rotates": [True, True, True]},
+    "no layer rotates": {"rotates": [False, False, False]},
+}
+OTHER_CASES = [("windows_none", "windows_none", 128, layers) for layers in OTHER_LAYERS.values()]
 # Run each case, and write its logits and the attention of its last byte.
 RUN = """
     import {{ readFileSync, writeFileSync }} from "node:fs";
@@ -51,8 +64,9 @@ RUN = """
         const {{ buffer, byteOffset, length }} = readFileSync(file);
         models[scheme] = unpacked(buffer.slice(byteOffset, byteOffset + length));
     }}
-    const seconds = cases.map(([scheme, rule, length], n) => {{
-        const model = models[scheme];
+    const seconds = cases.map(([scheme, rule, length, layers], n) => {{
+        const {{ about, tensors }} = models[scheme];
+        const model = {{ about: {{ ...about, ...layers }}, tensors }};
         const begun = performance.now();
         const bytes = Uint8Array.from(text.slice(0, length));
         const found = run(model, bytes, setFor(rule, length, model.about));
@@ -86,8 +100,8 @@ def found(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     """Run every case in node; return the folder of what it wrote, and what it printed."""
     into = tmp_path_factory.mktemp("found")
     asked = {
-        "cases": CASES,
-        "files": {name: str(weights.WEIGHTS / f"{name}.bin") for name in TRAINED},
+        "cases": [*CASES, *OTHER_CASES],
+        "files": {name: str(weights.WEIGHTS / f"{name}.bin") for name in WEIGHTS_OF},
         "into": str(into),
         "text": list(weights.TEXT.read_bytes()),
     }
@@ -102,7 +116,7 @@ def found(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 @pytest.fixture(scope="module")
 def models() -> dict[str, tuple[GPTModel, dict[str, Any]]]:
     return {
-        n: weights.model_from_file((weights.WEIGHTS / f"{n}.bin").read_bytes()) for n in TRAINED
+        n: weights.model_from_file((weights.WEIGHTS / f"{n}.bin").read_bytes()) for n in WEIGHTS_OF
     }
 
 
@@ -124,7 +138,7 @@ def rescaled(model: GPTModel, about: dict[str, Any], rule: str, length: int) -> 
     return VARIANTS[about["scheme"]][rule](model, about["trained"], length)
 
 
-@pytest.mark.parametrize("method", slow_except(["rope"], TRAINED))
+@pytest.mark.parametrize("method", slow_except(["rope", "windows_none"], WEIGHTS_OF))
 def test_logits_equal_those_of_pytorch(
     method: str,
     found: tuple[Path, dict[str, Any]],
@@ -138,6 +152,46 @@ def test_logits_equal_those_of_pytorch(
         ours = [np.fromfile(found[0] / f"{n}.{kind}", np.float32) for kind in KINDS]
         assert np.abs(ours[0].reshape(logits.shape) - logits).max() < 1e-3, (rule, length)
         assert np.abs(ours[1].reshape(attention.shape) - attention).max() < 1e-3, (rule, length)
+
+
+def with_layers(model: GPTModel, windows: list[int | None], rotates: list[bool]) -> GPTModel:
+    """Return a copy whose layers have these windows and rotate or not."""
+    model = copy.deepcopy(model)
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    for layer, window, does_rotate in zip(layers, windows, rotates, strict=True):
+        layer.__class__ = WindowedAttention if window else SelfAttention
+        vars(layer)["window"] = window
+        layer.rope = RotaryEmbedding(layer.d) if does_rotate else None
+    return model
+
+
+@pytest.mark.parametrize("name", OTHER_LAYERS)
+def test_the_file_says_which_layers_rotate_and_how_far_they_see(
+    name: str,
+    found: tuple[Path, dict[str, Any]],
+    models: dict[str, tuple[GPTModel, dict[str, Any]]],
+) -> None:
+    """Another description is another model in the page, the same one as in PyTorch."""
+    n = len(CASES) + list(OTHER_LAYERS).index(name)
+    model, about = models["windows_none"]
+    described = {kind: about[kind] for kind in ("windows", "rotates")} | OTHER_LAYERS[name]
+    plain, _ = pytorch_answers(model, 128)
+    logits, attention = pytorch_answers(with_layers(model, **described), 128)
+    ours = [np.fromfile(found[0] / f"{n}.{kind}", np.float32) for kind in KINDS]
+    assert np.abs(ours[0].reshape(logits.shape) - logits).max() < 1e-3
+    assert np.abs(ours[1].reshape(attention.shape) - attention).max() < 1e-3
+    assert np.abs(ours[0].reshape(logits.shape) - plain).max() > 0.1
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_layers_with_a_window_attend_to_a_quarter_of_a_training_text(
+    length: int, found: tuple[Path, dict[str, Any]]
+) -> None:
+    n = CASES.index(("windows_none", "windows_none", length))
+    attention = np.fromfile(found[0] / f"{n}.attention", np.float32).reshape(3, 4, length)
+    assert not attention[:2, :, :-16].any()
+    assert attention[:2, :, -16:].all()
+    assert attention[2].all()
 
 
 def test_every_rule_changes_what_is_read_beyond_the_trained_length(
@@ -175,7 +229,7 @@ def test_the_page_offers_every_scheme_and_rule_of_the_measurement(
     found: tuple[Path, dict[str, Any]],
 ) -> None:
     schemes = found[1]["schemes"]
-    assert set(schemes["SCHEMES"]) == set(TRAINED)
+    assert set(schemes["SCHEMES"]) == set(WEIGHTS_OF)
     assert {name: list(rules) for name, rules in schemes["RULES"].items()} == {
         name: rules for name, rules in NAMES.items() if len(rules) > 1
     }
@@ -188,7 +242,7 @@ def test_the_page_offers_every_scheme_and_rule_of_the_measurement(
 # The files
 
 
-@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("method", WEIGHTS_OF)
 def test_the_weights_give_the_measured_numbers(method: str) -> None:
     """The loss as trained is that of the result file, and the digest that of the file."""
     facts = weights.read()[method]
@@ -204,7 +258,17 @@ def test_the_weights_give_the_measured_numbers(method: str) -> None:
         assert about["divisors"] == result["found"][LONGROPE]["divisors"]
 
 
-@pytest.mark.parametrize("method", slow_except(["rope"], TRAINED))
+def test_only_the_file_of_windows_none_describes_layers(
+    models: dict[str, tuple[GPTModel, dict[str, Any]]],
+) -> None:
+    for method, (model, about) in models.items():
+        described = {kind: about[kind] for kind in ("windows", "rotates") if kind in about}
+        assert described == weights.layer_description(model)
+        own = {"windows": [16, 16, None], "rotates": [True, True, False]}
+        assert described == (own if method == "windows_none" else {})
+
+
+@pytest.mark.parametrize("method", slow_except(["rope", "windows_none"], WEIGHTS_OF))
 def test_rounding_costs_what_the_page_says(
     method: str, models: dict[str, tuple[GPTModel, dict[str, Any]]]
 ) -> None:
@@ -240,8 +304,8 @@ def test_every_model_is_trained_with_the_rounding_of_its_result(
     monkeypatch.setattr(subprocess, "run", start)
     monkeypatch.setattr(weights, "is_done", lambda method: method == "t5")
     weights.main([])
-    plain = {name: None for name in TRAINED if name != "t5"}
-    assert started == plain | {"rope": "avx2"}
+    plain = {name: None for name in WEIGHTS_OF if name != "t5"}
+    assert started == plain | {"rope": "avx2", "windows_none": "avx2"}
     with pytest.raises(SystemExit):
         weights.main(["swin"])
 

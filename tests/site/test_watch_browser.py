@@ -105,8 +105,26 @@ def test_a_rule_rescales_the_model_that_runs(watch: Page) -> None:
     choose(watch, "ALiBi")
     rule = watch.get_by_label("after training")
     expect(rule).to_be_disabled()
-    expect(rule).to_have_accessible_description("No rule here; RoPE and learned have some.")
+    expect(rule).to_have_accessible_description("No rule here; RoPE has the most.")
     expect(watch.locator("#watch-why")).to_be_visible()
+
+
+def test_a_layer_with_a_window_shows_a_band_and_the_open_one_every_byte(watch: Page) -> None:
+    choose(watch, "windows and an open layer")
+    slide(watch, "length in bytes", 256)
+    said = f"windows and an open layer on 256 bytes: {perplexities('windows_none', 256)}"
+    expect(summary(watch)).to_have_text(said)
+    slide(watch, "byte pointed at", 200)
+    heads = watch.get_by_label("attention of", exact=True)
+    bars = watch.locator(".watch .stage rect.pos")
+    for layer, seen in (("1", 16), ("2", 16), ("3", 200)):
+        heads.select_option(f"layer {layer}, head 2")
+        heights = bars.evaluate_all("all => all.map(bar => Number(bar.getAttribute('height')))")
+        assert [height > 0 for height in heights] == [False] * (200 - seen) + [True] * seen
+    watch.get_by_label("after training").select_option("log n")
+    found = perplexities("windows_none", 256, "windows_none, log n")
+    expect(summary(watch)).to_have_text(f"windows and an open layer, log n on 256 bytes: {found}")
+    heads.select_option("layer 1, head 1")
 
 
 @pytest.mark.parametrize("length", [16, 64, 256, 512])

@@ -344,9 +344,7 @@ class WatchItBreak extends HTMLElement {
     choice.dataset.of = scheme;
     choice.value = rule;
     choice.disabled = rules.length < 2;
-    const names = Object.keys(RULES).map((name) => SCHEMES[name]).join(" and ");
-    const why = `No rule here; ${names} have some.`;
-    this.querySelector(".why").textContent = choice.disabled ? why : "";
+    this.querySelector(".why").textContent = choice.disabled ? "No rule here; RoPE has the most." : "";
     this.querySelector("[name=head]").value = head;
     this.slide("length", this.state.length, `${this.length}`);
     this.querySelector("[name=byte]").max = this.length - 1;

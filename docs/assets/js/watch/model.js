@@ -11,6 +11,8 @@
 //     rope                   in queries and keys, which are rotated: `rotate`
 //     alibi, t5              in the scores, as a bias for each distance: `biases`
 //     shaw                   in the scores, as the query times a vector for each distance: `scored`
+//     windows_none           as rope, in layers with a window; the last layer sees every row and
+//                            rotates nothing. The file says which layers do what: `attend`
 
 import { bucket, bucketStarts, encodingRow, linearBias, slopes } from "../positions.js";
 
@@ -77,7 +79,9 @@ function biases({ scheme, heads, length, tensors }) {
 function attend(model, own, x, bias, attention, layer) {
   const { width, heads, length, d, set } = model;
   const rows = linear(x, own, "attention.query_key_value"); // each a query, a key and a value per head
-  if (set.omegas) rotate(rows, model);
+  const window = model.windows?.[layer]; // how many keys a row sees, its own the last; if none, all
+  if (set.omegas && (model.rotates?.[layer] ?? true)) rotate(rows, model);
+  if (set.logScaled && !window) sharpen(rows, model);
   const found = new Float32Array(length * width);
   for (let head = 0; head < heads; head++) {
     const [query, key, value] = [0, 1, 2].map((part) => (part * heads + head) * d);
@@ -87,6 +91,7 @@ function attend(model, own, x, bias, attention, layer) {
       const q = rows.subarray(3 * width * t + query, 3 * width * t + query + d);
       scored(model, own, q, rows, key, weights);
       if (bias) for (let j = 0; j <= t; j++) weights[j] += bias[head * length + t - j];
+      if (window) weights.fill(-Infinity, 0, Math.max(0, t + 1 - window));
       softmax(weights);
       const to = width * t + head * d;
       for (let j = 0; j <= t; j++) {
@@ -112,6 +117,14 @@ function rotate(rows, { width, length, d, set }) {
         rows[place + 1] = first * sine + second * cosine;
       });
     }
+  }
+}
+
+/** Multiply each query beyond the trained length by log n, relative to that of the trained length. */
+function sharpen(rows, { width, length, trained }) {
+  for (let t = trained; t < length; t++) {
+    const factor = Math.log(t + 1) / Math.log(trained);
+    for (let n = 3 * width * t; n < 3 * width * t + width; n++) rows[n] *= factor;
   }
 }
 

@@ -37,6 +37,8 @@ const ROTATIONS = {
   "rope, YaRN as released": (given) => byPairs(given, true),
   "rope, YaRN without truncation": (given) => byPairs(given, false),
   "rope, LongRoPE": searched,
+  windows_none: ({ d }) => [frequencies(d, BASE)],
+  "windows_none, log n": ({ d }) => [frequencies(d, BASE)],
 };
 
 const llama = ({ d, factor, trained }, high) =>
@@ -61,11 +63,18 @@ function searched({ d, trained, length, divisors }) {
   return [longrope(d, set, given), longropeTemperature(Math.max(1, set / trained), trained)];
 }
 
-/** How a rule sets a model for a text of this length: `omegas` and `temperature` for RoPE, and
-    whether a table of learned rows is `stretched`. Within the trained length no rule does anything. */
+/** How a rule sets a model for a text of this length: `omegas` and `temperature` for RoPE, whether a
+    table of learned rows is `stretched`, and whether queries are `logScaled` in layers that see every
+    key. Within the trained length no rule does anything. */
 export function setFor(rule, length, { width, heads, trained, divisors }) {
   const factor = Math.max(1, length / trained);
   const own = ROTATIONS[factor > 1 ? rule : rule.split(",")[0]];
   const [omegas, temperature = 1] = own?.({ d: width / heads, factor, trained, length, divisors }) ?? [];
-  return { omegas, temperature, stretched: rule === "learned, interpolated" && factor > 1 };
+  const isSet = (name) => rule === name && factor > 1;
+  return {
+    omegas,
+    temperature,
+    stretched: isSet("learned, interpolated"),
+    logScaled: isSet("windows_none, log n"),
+  };
 }

@@ -12,6 +12,7 @@ export const SCHEMES = {
   sinusoidal: "sinusoidal",
   learned: "learned",
   rope: "RoPE",
+  windows_none: "windows and an open layer",
   alibi: "ALiBi",
   t5: "T5",
   shaw: "Shaw, keys only",
@@ -33,6 +34,7 @@ export const RULES = {
     "rope, LongRoPE": "LongRoPE",
   },
   learned: { learned: "as trained", "learned, interpolated": "rows interpolated" },
+  windows_none: { windows_none: "as trained", "windows_none, log n": "log n" },
 };
 
 /** The rules of a scheme, with their words. */
