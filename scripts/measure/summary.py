@@ -97,6 +97,8 @@ FAR = {
     "windows_none, log n": "with log n",
 }
 OPEN_WITHOUT = ("windows_none", "windows_none, log n")
+# Beside each other in the table of perplexities.
+WITH_WINDOWS = ("rope", "alibi", *tuple(WINDOWS)[1:])
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
 # The model with RoPE, read at other distances: `renumbered.READINGS`.

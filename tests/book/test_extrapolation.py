@@ -69,7 +69,7 @@ FIND = ("alibi", "kerple", "sandwich", "fire", "path", "dape")
 
 WINDOWED = tuple(WINDOWS)[1:]  # without RoPE without a window
 NAMES = {
-    "language": (*LANGUAGE, *FURTHER, *OPEN_WITHOUT),
+    "language": (*LANGUAGE, *FURTHER, *WINDOWED),
     "order": (*ORDER, *FURTHER, *WINDOWED),
     "retrieval": (*ALL, *WINDOWED),
     "further": (*RULES, *map(further_name, RULES)),
@@ -720,6 +720,23 @@ def test_sinks_and_a_window_find_only_near_and_first_keys() -> None:
     for far in retrieval_task.distances(256):
         shares = MEASURED.retrieval_accuracy("rope, sinks", 256, far, "further_retrieval")
         assert min(shares) > 0.97 if far in (4, 8, 16, 256) else max(shares) < 0.12, far
+
+
+def test_windows_alone_keep_the_perplexity_best() -> None:
+    alone = perplexities("windows")
+    assert (alone[1:] < alone[0]).all()
+    for name in WINDOWED[1:]:
+        assert (alone[-1] < perplexities(name)[-1]).all(), name
+
+
+def test_an_open_layer_with_rope_keeps_the_perplexity_only_with_a_rule() -> None:
+    plain = perplexities("windows_rope")
+    assert (1.14 * plain[0] < plain[-1]).all()
+    assert plain[-1].max() < 0.25 * perplexities("rope")[-1].min()
+    for rule in ("Llama 3's rule", "YaRN as released"):
+        scaled = perplexities(f"windows_rope, {rule}")
+        assert (scaled[-1] < 1.07 * plain[0]).all(), rule
+        assert abs(np.median(scaled[-1]) / MEASURED.perplexity("alibi", 512) - 1) < 0.02
 
 
 CLOSE = ("rope", "rope, NTK-aware", "rope, larger base", *TRAINED_BEST)
