@@ -853,13 +853,13 @@ def test_only_missing_results_are_computed(
 ) -> None:
     measure = [*OPTIONS, "--into", str(results_folder)]
     command.main(measure)
-    assert "0 of 12 results exist" in capsys.readouterr().err
+    assert "0 of 14 results exist" in capsys.readouterr().err
     made = {path.name: path.stat().st_mtime_ns for path in results_folder.glob("*.json")}
-    assert len(made) == 12
+    assert len(made) == 14
     text = (results_folder / "order-none-1.json").read_text("utf-8")
     (results_folder / "order-none-1.json").unlink()
     command.main(measure)
-    assert "11 of 12 results exist" in capsys.readouterr().err
+    assert "13 of 14 results exist" in capsys.readouterr().err
     again = {path.name: path.stat().st_mtime_ns for path in results_folder.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [
