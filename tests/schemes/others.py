@@ -18,7 +18,7 @@ CONFIGURATION = {"head_dim": 8, "rope_theta": 1e4}
 MODEL = nn.GPTModel(**nn.create_model_config("tiny")).eval()
 SOURCES = [
     *rows(TypeError, "a mapping or the path of a file", None, 3, [("head_dim", 8)]),
-    *rows(ValueError, "have rotary positions", {"no model type": {}}),
+    *rows(ValueError, "known to rotate", {"no model type": {}}),
 ]
 LAYER_TYPES = [
     *rows(TypeError, "a string or None", 3, ["a"]),
