@@ -1,4 +1,4 @@
-"""A further training under each rule: perplexity and a key far back, before and after."""
+"""Further training under each rule: perplexity and a key far back, before and after."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PANELS = {"further": "perplexity, 512 bytes", "further_retrieval": "accuracy, 25
 
 def _key(figure: Figure, ink: Ink) -> None:
     """Draw a hollow and a filled dot, and what they mean."""
-    for left, words, face in ((8, "before", ink.paper), (110, "after a further training", None)):
+    for left, words, face in ((8, "before", ink.paper), (110, "after further training", None)):
         axes = panel(figure, left, 8, 20, 20)
         axes.plot(0, 0, "o", color=ink.categorical[0], markerfacecolor=face)
         axes.set(xlim=(-1, 1), ylim=(-1, 1))

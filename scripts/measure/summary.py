@@ -81,6 +81,11 @@ FURTHER_TRAINED = {
     "rope, YaRN as released": "YaRN as released",
     "rope, dropped": "no positions",
 }
+# Those of them that leave the frequency of the fastest pair as it is.
+FASTEST_KEPT = (
+    *("rope", "rope, NTK-aware", "rope, larger base"),
+    *("rope, Llama 3's rule", "rope, YaRN as released"),
+)
 # The models that were asked for very far keys.
 FAR = {
     "rope": "RoPE",
@@ -196,23 +201,31 @@ class Measured:
     def further(self, task: str = "further") -> dict[str, NDArray[np.float64]]:
         """Return columns of medians under each rule, before and after the further training.
 
-        They are perplexities, or accuracies of the task `further_retrieval`.
+        They are perplexities, or accuracies of the task `further_retrieval`; at the longest length
+        the spread after the training follows.
         """
         ends = {"before": "", "after": ", further"}
         values = self.perplexities if task == "further" else self.accuracies
-        found = {
+        seeds = {
             f"{n} / {when}": [values(f"{name}{end}", n, task) for name in FURTHER_TRAINED]
             for n in self.lengths(task)[1:]
             for when, end in ends.items()
         }
-        if task == "further":
-            found |= {
-                f"first {self.lengths(task)[0]} / {when}": [
-                    self.first_perplexities(f"{name}{end}") for name in FURTHER_TRAINED
-                ]
-                for when, end in ends.items()
-            }
-        return {column: np.median(seeds, axis=1) for column, seeds in found.items()}
+        found = {column: np.median(rows, axis=1) for column, rows in seeds.items()}
+        longest = self.lengths(task)[-1]
+        found[f"{longest} / spread"] = np.ptp(seeds[f"{longest} / after"], axis=1)
+        return found
+
+    def largest_ratio(self) -> float:
+        """Return how many times as high as another one of `FASTEST_KEPT` is after the training.
+
+        It is that of the perplexities in the longest texts, with the same seed; the largest.
+        """
+        longest = self.lengths("further")[-1]
+        rows = np.array(
+            [self.perplexities(f"{name}, further", longest, "further") for name in FASTEST_KEPT]
+        )
+        return float((rows.max(axis=0) / rows.min(axis=0)).max())
 
     def windows(self) -> dict[str, list[float]]:
         """Return the median perplexity of the same bytes after few bytes and after many.
