@@ -764,9 +764,11 @@ def test_after_a_further_training_five_rules_are_close_in_perplexity() -> None:
 def test_yarn_costs_short_texts_until_it_is_trained() -> None:
     yarn = "rope, YaRN as released"
     plain, before, after = map(MEASURED.first_perplexities, ("rope", yarn, further_name(yarn)))
+    unchanged = MEASURED.first_perplexities(further_name("rope"))
     for seed in range(3):
         assert before[seed] > 1.2 * plain[seed]
         assert after[seed] < 1.05 * plain[seed]
+        assert abs(after[seed] / unchanged[seed] - 1) < 0.02
     few = MEASURED.found("further", "rope")[0]["by_position"][: 64 // STRETCH]
     assert plain[0] == pytest.approx(np.exp(np.mean(few)))
 
