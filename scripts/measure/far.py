@@ -20,10 +20,7 @@ from scripts.measure.training import generator
 
 __all__ = ["batch", "evaluate", "loss", "model", "texts"]
 
-METHODS = (
-    *("alibi", "kerple", "rope_pose", *FITTED, "windows_none", "windows_rope"),
-    *("fire", "rope", "t5"),
-)
+METHODS = ("alibi", "kerple", "rope_pose", *FITTED, "windows_none")
 TEXTS = 25  # evaluated at each length and distance
 PIECE = 256  # letters
 NEAR = 32  # letters, which is the longest distance of training

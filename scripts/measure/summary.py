@@ -88,16 +88,10 @@ FASTEST_KEPT = (
 )
 # The models that were asked for very far keys.
 FAR = {
-    "rope": "RoPE",
     "rope_pose": "RoPE, PoSE",
-    "t5": "T5",
     "t5_fitted": "T5, fitted",
-    "fire": "FIRE",
     "alibi": "ALiBi",
     "kerple": "KERPLE, logarithm",
-    "windows_rope": "open with RoPE",
-    "windows_rope, Llama 3's rule": "with Llama 3's rule",
-    "windows_rope, YaRN as released": "with YaRN",
     "windows_none": "open without",
     "windows_none, log n": "with log n",
 }
@@ -187,6 +181,24 @@ class Measured:
         lengths = self.lengths(task)
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
+
+    def far(self) -> dict[str, NDArray[np.float64]]:
+        """Return columns of median accuracies beyond the trained length, one row per model.
+
+        The key is anywhere; then, in the longest texts, 32 letters back, and the first letter.
+        """
+        short, *lengths = self.lengths("far")
+        longest = lengths[-1]
+
+        def at(distance: int) -> NDArray[np.float64]:
+            found = [self.retrieval_accuracy(name, longest, distance, "far") for name in FAR]
+            return np.median(found, axis=1)
+
+        table = self.retrieval(FAR, "far")
+        return {name: column for name, column in table.items() if name != str(short)} | {
+            f"{longest} / near": at(short),
+            f"{longest} / first": at(longest),
+        }
 
     def first_perplexities(self, name: str, task: str = "further") -> list[float]:
         """Return the perplexity over the first bytes of the longest texts, one per seed.

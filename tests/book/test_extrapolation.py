@@ -40,6 +40,7 @@ from scripts.measure.reevaluate import FAST, SLOW, limited_yarn_name
 from scripts.measure.summary import (
     ALL,
     AS_TRAINED,
+    FAR,
     FASTEST_KEPT,
     FURTHER,
     FURTHER_BACK,
@@ -75,11 +76,13 @@ NAMES = {
     "retrieval": (*ALL, *WINDOWED),
     "further": (*RULES, *map(further_name, RULES)),
     "further_retrieval": (*RULES, *map(further_name, RULES), *tuple(READINGS)[1:]),
+    "far": tuple(FAR),
 }
 # A task's lengths in trained lengths.
 TIMES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("language", "order", "retrieval"), (1, 2, 4, 8)),
     **dict.fromkeys(("further", "further_retrieval"), (1, 2, 8)),
+    "far": (1, 8, 32, 128),
 }
 
 
@@ -694,6 +697,39 @@ def test_an_open_layer_without_positions_keeps_the_perplexity() -> None:
     assert (plain < 1.02 * plain[0]).all()
     assert (plain < perplexities("alibi").min(axis=1, keepdims=True)).all()
     assert (scaled[2:] > plain[2:]).all()
+
+
+def far(name: str, length: int, distance: int | None = None) -> list[float]:
+    """Return the accuracy of each seed in the task with very far keys."""
+    if distance is None:
+        return MEASURED.accuracies(name, length, "far")
+    return MEASURED.retrieval_accuracy(name, length, distance, "far")
+
+
+def test_kerple_finds_keys_where_alibi_comes_to_the_end_of_its_reach() -> None:
+    assert sorted(far("kerple", 4096))[1:] == [1, 1]
+    assert min(far("kerple", 4096, 4096)) == 1 > max(far("alibi", 4096, 4096))
+    assert min(far("alibi", 1024)) > 0.95 > 0.89 > max(far("alibi", 4096))
+    assert min(far("alibi", 4096, 32)) == 1
+
+
+def test_pose_over_128_times_the_length_finds_only_the_first_letter() -> None:
+    assert max(far("rope_pose", 4096)) < 0.13  # guessing 25 times finds 0.06
+    assert min(far("rope_pose", length, length)[0] for length in (256, 1024, 4096)) == 1
+    assert MEASURED.accuracy("rope_pose", 256, "retrieval") > 0.94
+
+
+def test_t5_with_every_bucket_trained_finds_only_the_first_letter() -> None:
+    for length in (1024, 4096):
+        assert max(*far("t5_fitted", length), *far("t5_fitted", length, 32)) < 0.17
+        assert min(far("t5_fitted", length, length)) == 1
+
+
+def test_an_open_layer_without_positions_at_128_times_the_length() -> None:
+    for name in ("windows_none", "windows_none, log n"):
+        for found in MEASURED.found("far", name):
+            assert min(found["by_length"].values()) == 1
+            assert min(share for at in found["by_distance"].values() for share in at.values()) == 1
 
 
 TRAINED_BEST = ("rope, Llama 3's rule", "rope, YaRN as released")
