@@ -1,7 +1,9 @@
 """A key very far back: the texts of `retrieval`, up to 128 times as long as those of training.
 
 A text is read in pieces, with a cache of the pieces before: the answers are the same, and no matrix
-of scores has more rows than a piece. PoSE's model is trained with positions up to the longest text.
+of scores has more rows than a piece. Where RoPE's far keys are renumbered, a text is read at once.
+PoSE's model is trained with positions up to the longest text. RoPE's is read as it was trained,
+under two rules for its frequencies, before and after a further training, and with far keys nearer.
 """
 
 from __future__ import annotations
@@ -14,13 +16,21 @@ import torch
 from torch import Tensor
 
 from posenc.nn import Cache, GPTModel
+from scripts.measure.further import RULES as ALL_RULES
+from scripts.measure.renumbered import READINGS as ALL_READINGS
+from scripts.measure.renumbered import RenumberedLayer
 from scripts.measure.retrieval import NEVER_TRAINED, batch, loss, model, texts
 from scripts.measure.schemes import FITTED, RENUMBERED
 from scripts.measure.training import generator
 
 __all__ = ["batch", "evaluate", "loss", "model", "texts"]
 
-METHODS = ("alibi", "kerple", "rope_pose", *FITTED, "windows_none")
+METHODS = (
+    *("alibi", "kerple", "fire", "rope", "rope_pose", *FITTED),
+    *("windows_rope", "windows_none"),
+)
+RULES = {name: ALL_RULES[name] for name in ("rope", "rope, interpolated", "rope, YaRN as released")}
+READINGS = {name: ALL_READINGS[name] for name in ("rope, self-extend", "rope, ReRoPE and log n")}
 TEXTS = 25  # evaluated at each length and distance
 PIECE = 256  # letters
 NEAR = 32  # letters, which is the longest distance of training
@@ -54,6 +64,8 @@ def accuracy(model: GPTModel, length: int, distance: int | None, seed: int) -> f
 @torch.inference_mode()
 def last_logits(model: GPTModel, ids: Tensor) -> Tensor:
     """Return what the model says after the last token, read in pieces, (texts, letters)."""
+    if any(isinstance(part, RenumberedLayer) for part in model.modules()):
+        return torch.cat([model(text)[:, -1] for text in ids.split(1)])
     if isinstance(model, tuple(RENUMBERED.values())):  # evaluated with consecutive positions
         model = copy.copy(model)
         model.__class__ = GPTModel

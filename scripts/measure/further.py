@@ -2,13 +2,14 @@
 
 Training is that of `language` or `retrieval`, as in `again`. Then a rule sets the frequencies for
 a longer text, and the model is trained on texts of that length, for a tenth of the steps before,
-at a quarter of the rate. A step reads as many tokens as before, so in fewer texts.
+at a quarter of the rate. A step reads as many tokens as before, so in fewer texts; a text with more
+tokens than that is a step of its own, and there are fewer steps.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -50,11 +51,13 @@ LossWith: TypeAlias = Callable[[nn.Module, Settings, int], Tensor]
 
 def further(settings: Settings, length: int) -> Settings:
     """Return the settings of a further training on texts of a length."""
+    tokens = settings.batch * settings.length  # of a step
+    texts = max(1, tokens // length)
     return replace(
         settings,
         length=length,
-        batch=settings.batch * settings.length // length,
-        steps=settings.steps // FEWER_STEPS,
+        batch=texts,
+        steps=settings.steps // FEWER_STEPS * tokens // (texts * length),
         warm_up=settings.warm_up // FEWER_STEPS,
         rate=settings.rate / LOWER_RATE,
     )
@@ -82,11 +85,13 @@ def trained_further(
     return changed
 
 
-def variants(settings: Settings, loss: LossWith) -> dict[str, Variant]:
+def variants(
+    settings: Settings, loss: LossWith, rules: Mapping[str, Variant] = RULES
+) -> dict[str, Variant]:
     """Return each rule alone, and with further training, by name."""
-    return RULES | {
+    return dict(rules) | {
         further_name(name): partial(trained_further, rule=rule, settings=settings, loss=loss)
-        for name, rule in RULES.items()
+        for name, rule in rules.items()
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import further, language, renumbered, result_files
+from scripts.measure import far, further, language, renumbered, result_files
 from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
 from scripts.measure.methods import VARIANTS, Variant, as_trained
@@ -103,6 +103,8 @@ def _task_result(
     )
     if task == "further_retrieval":
         variants = further.variants(settings, loss) | renumbered.READINGS
+    elif (task, method) == ("far", "rope"):
+        variants = further.variants(settings, loss, far.RULES) | far.READINGS
     else:
         variants = ASKED_VARIANTS[method]
     rows = settings.length + 1  # with the question mark
