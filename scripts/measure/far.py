@@ -65,7 +65,7 @@ def accuracy(model: GPTModel, length: int, distance: int | None, seed: int) -> f
 def last_logits(model: GPTModel, ids: Tensor) -> Tensor:
     """Return what the model says after the last token, read in pieces, (texts, letters)."""
     if any(isinstance(part, RenumberedLayer) for part in model.modules()):
-        return torch.cat([model(text)[:, -1] for text in ids.split(1)])
+        return torch.cat([model(text)[:, -1] for text in torch.split(ids, 1)])
     if isinstance(model, tuple(RENUMBERED.values())):  # evaluated with consecutive positions
         model = copy.copy(model)
         model.__class__ = GPTModel
