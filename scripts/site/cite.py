@@ -22,6 +22,8 @@ KEY = "posenc"
 SECTION = """\
 ## Cite this {{ #cite }}
 
+Words, figures and code are under the {} License. The entry for BibTeX:
+
 ```bibtex
 {}
 ```"""
@@ -33,7 +35,7 @@ def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) ->
         return markdown
     citation = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     entry = bibtex(citation, config.site_url or "")
-    return markdown.replace(MARK, SECTION.format(entry))
+    return markdown.replace(MARK, SECTION.format(citation["license"], entry))
 
 
 def bibtex(citation: Mapping[str, Any], site: str) -> str:

@@ -558,7 +558,8 @@ def test_a_text_read_in_pieces_gets_the_answers_of_the_whole(
         for weights in made.parameters():  # some are near zero at first, and would not show
             weights.mul_(3).add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
     ids, _ = far.texts(2, 40, generator(0, 0))
-    for variant in tasks.ASKED_VARIANTS[method].values():
+    others = far.RULES | far.READINGS if method == "rope" else {}
+    for variant in (tasks.ASKED_VARIANTS[method] | others).values():
         model = variant(made, 17, 41)
         with torch.inference_mode():
             expected = model(ids)[:, -1]
@@ -594,6 +595,14 @@ def test_a_step_of_further_training_reads_as_many_tokens() -> None:
         assert longer.length == length
         assert longer.batch * length == settings.batch * settings.length
         assert (longer.steps, longer.warm_up, longer.rate) == (160, 10, 5e-4)
+
+
+def test_a_text_with_more_tokens_than_a_step_is_a_step_of_its_own_and_there_are_fewer() -> None:
+    settings = Settings(length=32, batch=64, steps=1000)
+    long, longer = (further.further(settings, length) for length in (1024, 4096))
+    assert (long.batch, long.steps) == (2, 100)
+    assert (longer.batch, longer.steps) == (1, 50)
+    assert long.batch * long.length * long.steps == longer.length * longer.steps == 204_800
 
 
 @pytest.mark.parametrize("name", further.RULES)

@@ -248,6 +248,37 @@ def test_pages_fade_into_one_another_unless_motion_is_reduced(
     assert reader.faults == []
 
 
+def test_a_closed_part_of_the_menu_opens_in_place_and_leads_on(reader: Visit) -> None:
+    page = reader.page
+    reader.resize(PHONE)
+    page.goto("schemes/rope/")
+    page.locator("header .menu:visible").click()
+    menu = page.locator(".md-nav--primary")
+    menu.get_by_text("Schemes", exact=True).locator("visible=true").last.click()  # up
+    for part in ("Fix it", "A museum of bugs"):
+        menu.get_by_role("link", name=part, exact=True).locator("visible=true").click()
+        title = menu.locator("label.md-nav__title", has_text=part).locator("visible=true")
+        expect(title).to_be_focused()
+        expect(page).to_have_url(re.compile("/schemes/rope/$"))
+    title.click()  # up
+    menu.get_by_role("link", name="Resize a learned table").locator("visible=true").click()
+    expect(page).to_have_url(re.compile("/how-to/resize-a-table/$"))
+    assert reader.faults == []
+
+
+def test_a_part_of_the_menu_that_cannot_be_read_leads_to_its_first_page(reader: Visit) -> None:
+    page = reader.page
+    reader.resize(PHONE)
+    page.goto("schemes/rope/")
+    page.locator("header .menu:visible").click()
+    menu = page.locator(".md-nav--primary")
+    menu.get_by_text("Schemes", exact=True).locator("visible=true").last.click()
+    page.evaluate("() => { window.fetch = () => Promise.reject(new Error('offline')) }")
+    menu.get_by_role("link", name="Play", exact=True).locator("visible=true").click()
+    expect(page).to_have_url(re.compile("/explore/$"))
+    assert reader.faults == []
+
+
 def test_page_shown_again_closes_its_menu_and_takes_over_colours(reader: Visit) -> None:
     """As when the browser has kept a page while the reader was at another."""
     page = reader.page

@@ -120,6 +120,15 @@ function closeMenu({ target }) {
   if (link.hash === location.hash) dispatchEvent(new Event("hashchange"));
 }
 
+/** In the menu of a narrow screen, open a closed part in place. */
+async function unfoldPart(event) {
+  const link = event.target.closest?.(".md-nav__item--pruned > a");
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey;
+  if (!link || !isPlain || !document.querySelector(".menu").checkVisibility()) return;
+  event.preventDefault();
+  (await import("./menu.js")).unfold(link);
+}
+
 /** A page that the browser has kept is shown again as it was left: close its menu, and give it the
     colours that other pages have chosen since. */
 function refresh({ persisted }) {
@@ -162,6 +171,7 @@ document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".search").forEach(prepareSearch);
 document.querySelectorAll("details.formal").forEach(prepareFormal);
 addEventListener("click", closeMenu);
+addEventListener("click", unfoldPart);
 addEventListener("pageshow", refresh);
 addEventListener("beforeprint", prepareToPrint);
 // A font that loads late can widen a formula without resizing its box.

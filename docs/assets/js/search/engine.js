@@ -150,9 +150,15 @@ export function find(query, index) {
   return { pages: byPage(ranked, terms, index), terms, corrected };
 }
 
+/** Return whether the title of a page has all the terms of a query. */
+function isTitled(first, terms) {
+  return first !== undefined && [...terms.keys()].every((term) => first.match[term]?.includes("title"));
+}
+
 /** Group sections by page. A section's score is its own with some of that of the page's first section,
     times the share of the terms that either has. A page's is that of its best section, and a little
-    for the others; less for a page of records. */
+    for the others; less for a page of records. A page with all the terms in its title is shown from
+    its beginning. */
 function byPage(ranked, terms, { pages, sections }) {
   const firsts = new Map();
   for (const found of ranked) {
@@ -167,7 +173,7 @@ function byPage(ranked, terms, { pages, sections }) {
     const met = new Set([...found.queryTerms, ...(first?.queryTerms ?? [])]);
     const share = [...met].filter((term) => terms.has(term)).length / terms.size;
     const score = share * (found.score + OF_THE_PAGE * (first?.score ?? 0));
-    const group = groups.get(page) ?? { path, title, sections: [] };
+    const group = groups.get(page) ?? { path, title, first: firsts.get(page), sections: [] };
     const part = parts.findLastIndex((begin) => begin <= found.id);
     group.sections.push({ anchor, heading, score, part });
     groups.set(page, group);
@@ -175,6 +181,7 @@ function byPage(ranked, terms, { pages, sections }) {
   const best = (one, other) => other.score - one.score;
   for (const group of groups.values()) {
     const [first, ...others] = group.sections.sort(best);
+    if (isTitled(group.first, terms)) group.sections.sort((one, other) => !other.anchor - !one.anchor);
     const all = first.score + Math.log1p(others.reduce((sum, { score }) => sum + score, 0));
     group.score = all * (RECORDS.test(group.path) ? OF_A_RECORD : 1);
   }

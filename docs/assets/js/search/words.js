@@ -39,9 +39,10 @@ export function telling(all) {
   return found.length ? found : all;
 }
 
-/** Return the form that stands for a word with all its endings: "rotate" and "rotation" share one. */
+/** Return the form that stands for a word with all its endings: "rotate" and "rotation" share one, and
+    so do "config" and "configuration". */
 export function stem(word) {
-  return /[_=]/.test(word) ? word : stemmer(word);
+  return /[_=]/.test(word) ? word : stemmer(/^configs?$/.test(word) ? "configuration" : word);
 }
 
 /** Return the term for a whole name or title, so that a query that is just that finds it first. */
