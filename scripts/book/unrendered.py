@@ -1,7 +1,7 @@
 """Stops the build if a finished page still contains page language.
 
-An unclosed dollar sign, a misspelt `--src--` line or a malformed binding would otherwise appear on
-the page as written, and unchecked.
+An unclosed dollar sign, a misspelt `--src--` line, a malformed binding or a list without an empty line
+before it would otherwise appear on the page as written, and unchecked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scripts.book.mathematics import FORMULA
 # Not prose: listings, inline code, formulas, tags.
 SET_ASIDE = re.compile(rf"<pre\b.*?</pre>|<code\b.*?</code>|{FORMULA.pattern}|<[^<>]*>", re.S)
 LEFT = re.compile(
-    r"\{\{|\}\}|--src|\[[\^@]\w|(?<!\\)\$|(?:^|\n)\s*(?:///|!!!|\?\?\?)|\{ ?[.#:]\w|<!--"
+    r"\{\{|\}\}|--src|\[[\^@]\w|(?<!\\)\$|(?:^|\n)\s*(?:///|!!!|\?\?\?)|\n *[-*+] |\{ ?[.#:]\w|<!--"
 )
 
 

@@ -42,7 +42,7 @@ def chalk(
     align: str = "center",
 ) -> None:
     """Write words at a point, centred by default."""
-    note = axes.text(x, y, words, ha=align, va="center_baseline", linespacing=1.15)
+    note = axes.text(x, y, words, ha=align, va="center", linespacing=1.15)
     note.set(size=size, family=STRONG if strong else PLAIN, weight=600 if strong else 400)
     if color is not None:
         note.set(color=color)

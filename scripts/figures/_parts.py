@@ -98,10 +98,16 @@ def query_and_key(
     axes.set_axis_off()
     axes.add_patch(Polygon(sector_outline(query, key), facecolor=ink.mark, edgecolor="none"))
     axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=ink.edge, linewidth=0.75))
-    for name, hand, dash in (("$q$", query, "-"), ("$k$", key, (0, (3, 1.5)))):
+    turn = np.sign(query[0] * key[1] - query[1] * key[0])  # from the query to the key
+    hands = ("$q$", query, "-", turn), ("$k$", key, (0, (3, 1.5)), -turn)
+    for name, hand, dash, side in hands:
         axes.plot([0, hand[0]], [0, hand[1]], color=ink.ink, linewidth=1.6, linestyle=dash)
         axes.plot(*hand, "o", color=ink.ink)
-        x, y = hand * (1 + 0.28 / np.linalg.norm(hand))
+        norm = np.linalg.norm(hand)
+        along, beside = hand / norm, np.array([hand[1], -hand[0]]) / norm
+        # Beyond the tip, or beside it where the rim would cross the letter.
+        away = 0.22 * side * beside if abs(norm + 0.28 - 1) < 0.24 else 0.28 * along
+        x, y = hand + away
         axes.annotate(name, (x, y), ha="center", va="center")
 
 
