@@ -15,6 +15,7 @@ from scripts.book.unrendered import LeftoverError
         "Text.\n\n/// figure-captoin\nText.\n///",
         "Words { .lead }",
         "{{ 1 }}",
+        "A list without an empty line before it:\n- one\n- two",
     ],
 )
 def test_unknown_page_language_stops_the_build(text: str) -> None:
@@ -28,6 +29,7 @@ def test_unknown_page_language_stops_the_build(text: str) -> None:
         "`--src-- x` and `{{ 1 }}`",
         "```text\n{{ 1 }} $\n```",
         "$x$ and [text] {x}",
+        "A list:\n\n- one\n- two\n    - three",
         "<pre>/// a drawing of letters: {.</pre>",
     ],
 )
