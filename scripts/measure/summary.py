@@ -92,8 +92,21 @@ FAR = {
     "t5_fitted": "T5, fitted",
     "alibi": "ALiBi",
     "kerple": "KERPLE, logarithm",
+    "fire": "FIRE",
     "windows_none": "open without",
     "windows_none, log n": "with log n",
+}
+# The model with RoPE that was asked for them: under rules, also trained further, and read at other
+# distances.
+FAR_ROPE = {
+    "rope": "frequencies unchanged",
+    "rope, further": "and trained further",
+    "rope, interpolated": "interpolation",
+    "rope, interpolated, further": "and trained further",
+    "rope, YaRN as released": "YaRN as released",
+    "rope, YaRN as released, further": "and trained further",
+    "rope, self-extend": "self-extend",
+    "rope, ReRoPE and log n": "ReRoPE and log n",
 }
 OPEN_WITHOUT = ("windows_none", "windows_none, log n")
 # Beside each other in the table of perplexities.
@@ -182,7 +195,7 @@ class Measured:
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
 
-    def far(self) -> dict[str, NDArray[np.float64]]:
+    def far(self, names: Collection[str] = tuple(FAR)) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies beyond the trained length, one row per model.
 
         The key is anywhere; then, in the longest texts, 32 letters back, and the first letter.
@@ -191,10 +204,10 @@ class Measured:
         longest = lengths[-1]
 
         def at(distance: int) -> NDArray[np.float64]:
-            found = [self.retrieval_accuracy(name, longest, distance, "far") for name in FAR]
+            found = [self.retrieval_accuracy(name, longest, distance, "far") for name in names]
             return np.median(found, axis=1)
 
-        table = self.retrieval(FAR, "far")
+        table = self.retrieval(names, "far")
         return {name: column for name, column in table.items() if name != str(short)} | {
             f"{longest} / near": at(short),
             f"{longest} / first": at(longest),

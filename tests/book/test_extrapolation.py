@@ -41,6 +41,7 @@ from scripts.measure.summary import (
     ALL,
     AS_TRAINED,
     FAR,
+    FAR_ROPE,
     FASTEST_KEPT,
     FURTHER,
     FURTHER_BACK,
@@ -76,7 +77,7 @@ NAMES = {
     "retrieval": (*ALL, *WINDOWED),
     "further": (*RULES, *map(further_name, RULES)),
     "further_retrieval": (*RULES, *map(further_name, RULES), *tuple(READINGS)[1:]),
-    "far": tuple(FAR),
+    "far": (*FAR, *FAR_ROPE),
 }
 # A task's lengths in trained lengths.
 TIMES: dict[str, tuple[int, ...]] = {
