@@ -45,7 +45,7 @@ def sinusoidal_encoding(
     Returns:
         Shape `(n, d_model)` for an integer n, else `(*positions.shape, d_model)`; a new array.
         With a base above 1 a float64 entry is within 4e-16·(1 + |p|) of the exact value,
-        which is better than 1e-9 at p = 1 000 000, and three decimals at p = 10¹².
+        which is better than 1e-9 at p = 1,000,000, and three decimals at p = 10¹².
 
     Raises:
         TypeError: `positions` holds booleans, strings or anything else that is not a real

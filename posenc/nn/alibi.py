@@ -66,7 +66,7 @@ class ALiBi(nn.Module):
 
         Returns:
             Shape `(heads, query, key)` or `(batch, heads, query, key)`, on the device of
-            `relative`, a new tensor. In float16, a bias beyond −65 504 becomes −inf.
+            `relative`, a new tensor. In float16, a bias beyond −65,504 becomes −inf.
 
         Raises:
             TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.

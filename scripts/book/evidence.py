@@ -26,7 +26,8 @@ from scripts.book.pages import page_of
 TEST = re.compile(r"\btest_\w+\b")
 # Enough for formatted code; parsing all tests would take longer than building most pages.
 DEFINED = re.compile(r"^def (test_\w+)\(", re.M)
-BREAKS = re.compile(r"(?<=_)(?=.)|(?<=\w\.)(?=[A-Za-z_]{4})")  # of a long name
+# Of a long name or path, in which `<` is `&lt;`.
+BREAKS = re.compile(r"(?<=_)(?=.)|(?<=\w\.)(?=[A-Za-z_]{4})|(?<=\w/)(?=[\w&])")
 CHECKED_BY = "Checked by"
 SHOWN = 2  # tests; the names of more are folded
 
@@ -104,13 +105,15 @@ def _check_that_tests_exist(cited: list[str]) -> None:
             raise LookupError(f"a page names {name}, which tests/ defines {times[name]} times")
 
 
-def allow_breaks(code: ElementTree.Element) -> None:
-    """Let a long name wrap after its underscores, and after dots before a word."""
-    first, *others = BREAKS.split(code.text or "")
+def allow_breaks(element: ElementTree.Element) -> None:
+    """Let a long name wrap after its underscores and slashes, and after dots before a word."""
+    first, *others = BREAKS.split(element.text or "")
     if others:
-        code.text = first
-        for part in others:
-            ElementTree.SubElement(code, "wbr").tail = part
+        element.text = first
+        for place, part in enumerate(others):
+            wbr = ElementTree.Element("wbr")
+            wbr.tail = part
+            element.insert(place, wbr)
 
 
 class EvidenceExtension(Extension):

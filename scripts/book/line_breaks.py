@@ -22,6 +22,7 @@ from scripts.book.evidence import allow_breaks
 SHORT = 24  # characters of code that fit on one line of a phone, with words beside them
 NAME = 11  # characters of a row's name, such as "chapter 1", that its column has room for
 LAST = 3  # characters of a last word that would look lost on a line of its own
+HEADINGS = {"h1", "h2", "h3", "h4"}
 BLOCKS = {"p", "ul", "ol", "div", "pre", "details", "figure"}
 LINE = 32  # characters of code that fill a line of a phone
 # An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`; the end of
@@ -44,6 +45,9 @@ class _LineBreaks(Treeprocessor):
                 _break_name(heading)
             if not len(heading) and len(heading.text or "") <= NAME:
                 heading.set("class", f"{heading.get('class', '')} whole".strip())
+        for heading in (element for element in root.iter() if element.tag in HEADINGS):
+            if any("_" in word and len(word) > SHORT for word in (heading.text or "").split()):
+                allow_breaks(heading)
         blocks = set(root.iterfind(".//pre//code"))
         for element in root.iter():
             if element.tag == "code":

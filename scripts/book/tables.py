@@ -41,9 +41,9 @@ MARK = "bound-table-"
 SHOWN = 72  # characters of an expression; a longer one is folded
 WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
 MANY, WIDE = 6, 53  # columns, characters of a row: too wide for a phone
-FITS, SIDE = 50, 16  # characters of a row below its name, of a cell beside another: they fit
+LINES, TIGHT = 2, 45  # of words in a cell, if more; characters of such a row: too wide as well
+FITS, SIDE = 50, 25  # characters of a row below its name, of a labelled cell beside another
 UNLABELLED = {"names", "source-map"}  # classes of tables
-NOTHING = "—"  # what a cell without a value says; where rows are blocks, it is left out
 BLOCKS = {"asked"}  # classes of tables whose rows are blocks however short
 GRIDS = {"matrix"}  # classes of tables of marks, which stay a grid and scroll
 FACTS = {"models"}  # classes of wide tables of which some are alike: all are blocks of facts
@@ -285,7 +285,12 @@ def _mark_wide(
         max(map(len, [name, *cells])) if "right" in side else max(map(_longest_word, cells))
         for name, side, cells in zip(names, sides, columns, strict=True)
     ]
-    if sum(unbroken) + len(columns) < WIDE:
+    is_tall = any(
+        max(map(len, cells)) > LINES * most
+        for side, cells, most in zip(sides, columns, unbroken, strict=True)
+        if "right" not in side
+    )
+    if sum(unbroken) + len(columns) < (TIGHT if is_tall else WIDE):
         return
     below = [
         max(_longest_word(text) for text in [n, *c]) for n, c in zip(names, columns, strict=True)
@@ -298,12 +303,11 @@ def _mark_wide(
         return
     table.set("class", f"{table.get('class')} rows facts")
     _label(headings, rows)
-    for cells in zip(*rows, strict=True):
-        for cell in cells if max(len("".join(cell.itertext())) for cell in cells) > SIDE else []:
+    for cells in list(zip(*rows, strict=True))[1:]:
+        label = cells[0].get("data-label", "")
+        longest = max(len(f"{label}: {''.join(cell.itertext())}") for cell in cells)
+        for cell in cells if longest > SIDE else []:
             cell.set("class", "long")
-    for cell in table.iterfind("tbody/tr/td"):
-        if cell.text == NOTHING:
-            cell.set("class", "nothing")
 
 
 def _longest_word(text: str) -> int:

@@ -8,6 +8,7 @@ parts of the book into the part that is linked below every page, nor *Previous* 
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -16,6 +17,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 FIRST = "Introduction"
+LONG_NAME = re.compile(r"\b(?=\w{25})\w+_\w+")
 
 
 def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
@@ -39,10 +41,23 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation
 
 
 def on_page_content(html: str, *, page: Page, **about: object) -> None:
-    """Leave out of the sidebar the headings that name pages beside this one."""
+    """Leave out of the sidebar the headings that name pages beside this one; break long names."""
     beside = {other.title for other in (page.parent.children if page.parent else [])} - {page.title}
     for heading in page.toc:
         heading.children = [below for below in heading.children if below.title not in beside]
+        for link in (heading, *heading.children):
+            if (title := with_breaks(link.title)) != link.title:
+                link.typeset = {"title": title}  # type: ignore[attr-defined]
+
+
+def with_breaks(title: str) -> str:
+    """Return a title in which a long name may wrap after its underscores.
+
+    Examples:
+        >>> with_breaks("original_max_position_embeddings and rope_theta")
+        'original_<wbr>max_<wbr>position_<wbr>embeddings and rope_theta'
+    """
+    return LONG_NAME.sub(lambda name: name[0].replace("_", "_<wbr>"), title)
 
 
 def folder(page: Page) -> PurePosixPath:

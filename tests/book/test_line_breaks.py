@@ -15,6 +15,7 @@ QUOTES = """\
 | f | n |\n| - | - |\n| `a_b(ramp="c")` | 1 |
 """
 LONG = "`torch.nn.functional.scaled_dot_product_attention`"
+PATH = "`docs/data/matrix/libraries/<name>.yml`"
 FROM = "From 1e-300 to *2e-7*, or −(n − 1), but `3e-4`."
 
 
@@ -33,6 +34,9 @@ FROM = "From 1e-300 to *2e-7*, or −(n − 1), but `3e-4`."
         (LONG, "scaled_<wbr />dot_<wbr />product_<wbr />attention</code>"),
         ("`PixtralRotaryEmbedding.adjusted_queries`", ".<wbr />adjusted_<wbr />queries</code>"),
         ("`a_b_c`", "<code>a_b_c</code>"),
+        (PATH, ">docs/<wbr />data/<wbr />matrix/<wbr />libraries/<wbr />&lt;name&gt;.yml</code>"),
+        ("## original_max_position_embeddings", ">original_<wbr />max_<wbr />position_<wbr />emb"),
+        ("## rope_theta", ">rope_theta<"),
         ("From 1, *2* … n and more.", "<em>2</em>\u00a0… n"),
         ("`a … b`", "a … b"),
         (FROM, "From 1e-\u2060300 to <em>2e-\u20607</em>, or −\u2060(n\u00a0−\u00a01)"),

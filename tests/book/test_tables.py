@@ -147,7 +147,12 @@ CAPTION = "\n/// table-caption\n    attrs: {class: names}\n\nWords.\n///\n"
 ONE = "<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n"
 SENTENCES = "<!-- table: [[1]] -->\n| a | b | c |\n|---|---|--:|\n"
 WIDE = many_numbers("RoPE", "1 / median", "0.12", 8)
-FACTS = many_numbers("RoPE", "a", "1,000,000", 8) + "| x |" + "not said by anyone | — |" * 4 + "\n"
+FACTS = (
+    many_numbers("RoPE", "a", "1,000,000", 8)
+    + "| x |"
+    + "not said by anyone at all | — |" * 4
+    + "\n"
+)
 QUOTED = '<!-- table: np.array([[len("a")]]) -->\n| x |\n|---|\n| 1 |\n'
 
 
@@ -192,12 +197,15 @@ QUOTED = '<!-- table: np.array([[len("a")]]) -->\n| x |\n|---|\n| 1 |\n'
         (WIDE.replace("RoPE", "7"), '<th class="whole" data-label="what" scope="row">7</th>', 1),
         (FACTS, '<table class="worked rows facts">', 1),  # too long for a line each
         (FACTS, 'data-label="a"', 16),
-        (FACTS, 'class="nothing"', 4),
+        (FACTS, '<td data-label="a" style="text-align: right;">—</td>', 4),  # keeps its place
+        (FACTS.replace("| a", "| what is reported"), 'class="long num"', 8),  # with its label
         (FACTS, 'class="long"', 4),
         (FACTS, 'class="long num"', 4),
         (FACTS, 'class="num"', 4),
         (many_numbers("RoPE", "a", "0.1", 8), '<table class="worked">', 1),  # fits a phone
         (many_numbers("words", "a", "0.123456", 4), '<table class="worked">', 1),
+        (many_numbers("three short words", "a", "0.123", 7), '<table class="worked over"', 1),
+        (many_numbers("two words", "a", "0.123", 7), '<table class="worked">', 1),
         (f"{ONE}| `x_y` | 1 |\n", "x_<wbr />y", 1),
         (f"{ONE}| CachedYarnRotaryEmbedding | 1 |\n", ">CachedYarn<wbr />RotaryEmbedding</th>", 1),
         (f"{ONE}| apply_rotary_pos_emb_with | 1 |\n", ">apply_<wbr />rotary_<wbr />pos_", 1),

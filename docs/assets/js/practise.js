@@ -2,7 +2,7 @@
 // browser, and keeps answers and progress in the browser's storage. Without this script readers can
 // still see the statements, the starters, the hints and the solutions.
 
-import { overflow, parts } from "./listing.js";
+import { overflow, parts, watch } from "./listing.js";
 import * as python from "./python.js";
 
 const KNOWN = new URL("../practise/exercises.json", import.meta.url);
@@ -139,7 +139,10 @@ class Exercise {
     const area = make("textarea", { spellcheck: false, autocapitalize: "off", wrap: "off" });
     area.ariaLabel = `Your answer: ${this.title}`;
     area.value = kept[this.name]?.answer ?? this.starter;
-    const fit = () => (area.rows = area.value.split("\n").length);
+    const fit = () => {
+      area.rows = area.value.split("\n").length;
+      watch(area);
+    };
     area.addEventListener("input", () => {
       fit();
       note(this.name, { answer: area.value });

@@ -2,7 +2,7 @@
 // output recorded on the page stays visible next to the new one. Without this script there are no
 // buttons.
 
-import { overflow, parts } from "./listing.js";
+import { overflow, parts, watch } from "./listing.js";
 import * as python from "./python.js";
 
 const CANNOT = "This browser cannot run Python in a page. The recorded output stays above.";
@@ -106,7 +106,10 @@ class Example {
 
 function editor(example) {
   const area = make("textarea", { spellcheck: false, autocapitalize: "off", wrap: "off" });
-  const fit = () => (area.rows = area.value.split("\n").length);
+  const fit = () => {
+    area.rows = area.value.split("\n").length;
+    watch(area);
+  };
   area.ariaLabel = `Editable Python code of ${example.name}`;
   area.value = example.recorded.typed;
   area.addEventListener("input", fit);
