@@ -1,7 +1,7 @@
 """Stops the build if a finished page still contains page language.
 
-An unclosed dollar sign, a misspelt `--src--` line, a malformed binding or a list without an empty line
-before it would otherwise appear on the page as written, and unchecked.
+An unclosed dollar sign, a misspelt `--src--` line, a malformed binding, or a list without an empty
+line before it, would otherwise appear on the page as written, and unchecked.
 """
 
 from __future__ import annotations
