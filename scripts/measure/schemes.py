@@ -262,11 +262,13 @@ SHARED: dict[str, Callable[[Sizes], nn.Module]] = {
     "sandwich": lambda sizes: SandwichBias(sizes.heads),
     "tupe": lambda sizes: TUPEBias(sizes.heads, sizes.width, sizes.longest),
 }
-# Only in the task with far keys. The last bucket begins within a training text, which trains it.
+# Only in the task with far keys. The last bucket, and FIRE's threshold, lie within a training text,
+# which trains what is beyond them.
 FITTED: dict[str, Callable[[Sizes], nn.Module]] = {
     "t5_fitted": lambda sizes: T5RelativeBias(
         sizes.heads, bidirectional=False, buckets=16, max_distance=3 * sizes.trained // 4
     ),
+    "fire_fitted": lambda sizes: FIREBias(sizes.heads, threshold=sizes.trained // 2),
 }
 INSIDE: dict[str, type[Layer]] = {
     "xpos": XPosLayer,

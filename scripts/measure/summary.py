@@ -93,6 +93,7 @@ FAR = {
     "alibi": "ALiBi",
     "kerple": "KERPLE, logarithm",
     "fire": "FIRE",
+    "fire_fitted": "FIRE, fitted",
     "windows_none": "open without",
     "windows_none, log n": "with log n",
 }
