@@ -17,8 +17,10 @@ from scripts.book.mathematics import FORMULA
 # Not prose: listings, inline code, formulas, tags.
 SET_ASIDE = re.compile(rf"<pre\b.*?</pre>|<code\b.*?</code>|{FORMULA.pattern}|<[^<>]*>", re.S)
 LEFT = re.compile(
-    r"\{\{|\}\}|--src|\[[\^@]\w|(?<!\\)\$|(?:^|\n)\s*(?:///|!!!|\?\?\?)|\n *[-*+] |\{ ?[.#:]\w|<!--"
+    r"\{\{|\}\}|--src|\[[\^@]\w|(?<!\\)\$|(?:^|\n)\s*(?:///|!!!|\?\?\?)|\{ ?[.#:]\w|<!--"
 )
+# The next item of a list that is a paragraph for lack of an empty line before it.
+ITEM = re.compile(r"\n *[-*+] ")
 
 
 class LeftoverError(ValueError):
@@ -28,7 +30,7 @@ class LeftoverError(ValueError):
 class _Leftovers(Postprocessor):
     def run(self, text: str) -> str:
         prose = SET_ASIDE.sub("", text)
-        if left := LEFT.search(prose):
+        if left := LEFT.search(prose) or ITEM.search(prose):
             near = prose[max(0, left.start() - 20) : left.end() + 40].strip()
             raise LeftoverError(f"{left[0].strip()!r} would be shown as written: {near!r}")
         return text
