@@ -94,6 +94,9 @@ FAR = {
     "kerple": "KERPLE, logarithm",
     "fire": "FIRE",
     "fire_fitted": "FIRE, fitted",
+    "windows_rope": "open with RoPE",
+    "windows_rope, Llama 3's rule": "with Llama 3's rule",
+    "windows_rope, YaRN as released": "with YaRN",
     "windows_none": "open without",
     "windows_none, log n": "with log n",
 }

@@ -31,7 +31,9 @@ from scripts.measure import language, result_files, texts
 from scripts.measure import retrieval as retrieval_task
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BOOK, TOPICS, corpus
+from scripts.measure.far import RULES as RULES_OF_FAR
 from scripts.measure.further import RULES, further_name
+from scripts.measure.further import further as further_settings
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.probe import LENGTHS as PROBED
@@ -725,6 +727,43 @@ def test_t5_with_every_bucket_trained_finds_only_the_first_letter() -> None:
     for length in (1024, 4096):
         assert max(*far("t5_fitted", length), *far("t5_fitted", length, 32)) < 0.17
         assert min(far("t5_fitted", length, length)) == 1
+
+
+def test_fire_loses_near_keys_where_its_threshold_is_passed() -> None:
+    for name in ("fire", "fire_fitted"):
+        for length in (256, 1024, 4096):
+            assert min(far(name, length, length)) == 1
+        assert max(far(name, 4096, 32)) < 0.2
+    assert min(far("fire", 256)) > 0.9 > 0.4 > max(far("fire", 4096))
+    assert max(far("fire_fitted", 256)) < 0.6
+    assert max(far("fire_fitted", 1024)) < 0.2
+
+
+def test_rerope_with_log_n_finds_most_keys_4096_letters_back() -> None:
+    assert min(far("rope, ReRoPE and log n", 4096)) > 0.6
+    assert min(far("rope, ReRoPE and log n", 4096, 4096)) == 1
+    assert min(far("rope, self-extend", 4096, 4096)) == 1
+    assert max(*far("rope, self-extend", 4096), *far("rope, self-extend", 4096, 32)) < 0.2
+
+
+def test_as_much_further_training_is_too_little_for_4096_letters() -> None:
+    for rule in RULES_OF_FAR:
+        for name in (rule, further_name(rule)):
+            assert max(far(name, 4096)) < 0.25  # guessing 25 times finds 0.06
+            assert np.median(far(name, 1024)) < 0.25
+    settings, _ = TASKS["far"]
+    short, long = (further_settings(settings, length) for length in (256, 4096))
+    assert (short.steps * short.batch, long.steps * long.batch) == (800, 50)
+
+
+def test_an_open_layer_with_rope_needs_a_rule_at_32_times_the_length() -> None:
+    plain = "windows_rope"
+    assert min(far(plain, 256)) == 1 > 0.2 > max(*far(plain, 1024), *far(plain, 4096))
+    for name in (f"{plain}, Llama 3's rule", f"{plain}, YaRN as released"):
+        for found in MEASURED.found("far", name):
+            assert min(found["by_length"].values()) == 1
+            assert min(share for at in found["by_distance"].values() for share in at.values()) == 1
+    assert max(far("rope, YaRN as released", 1024)) < 0.2
 
 
 def test_an_open_layer_without_positions_at_128_times_the_length() -> None:
