@@ -46,6 +46,7 @@ FAULTS = {
     "path": "posenc.nn.PaTH.forward",
     "dape": "posenc.nn.DAPEBias.forward",
     "t5_fitted": "posenc.nn.t5.t5_bucket_starts",
+    "fire_fitted": "posenc.nn.FIREBias.forward",
     "rope_random": "scripts.measure.schemes.random_positions",
     "rope_pose": "scripts.measure.schemes.pose_positions",
     "rope_then_none": "posenc.nn.rotary.rotary_frequencies",
