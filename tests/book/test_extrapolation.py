@@ -735,8 +735,8 @@ def test_fire_loses_near_keys_where_its_threshold_is_passed() -> None:
             assert min(far(name, length, length)) == 1
         assert max(far(name, 4096, 32)) < 0.2
     assert min(far("fire", 256)) > 0.9 > 0.4 > max(far("fire", 4096))
-    assert max(far("fire_fitted", 256)) < 0.6
-    assert max(far("fire_fitted", 1024)) < 0.2
+    assert max(far("fire_fitted", 256)) < 0.9
+    assert max(far("fire_fitted", 1024)) < 0.3
 
 
 def test_rerope_with_log_n_finds_most_keys_4096_letters_back() -> None:
