@@ -96,6 +96,7 @@ def check_of_made_page(page: str) -> str:
             "scripts/measure/training.py",
             {
                 "docs/beyond/which-extrapolates/again.md",
+                "docs/beyond/which-extrapolates/further-training.md",
                 "docs/beyond/which-extrapolates/method.md",
                 "docs/beyond/which-extrapolates/retrieval.md",
                 "docs/explore/watch.md",
