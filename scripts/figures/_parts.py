@@ -105,9 +105,10 @@ def query_and_key(
         axes.plot(*hand, "o", color=ink.ink)
         norm = np.linalg.norm(hand)
         along, beside = hand / norm, np.array([hand[1], -hand[0]]) / norm
-        # Beyond the tip, or beside it where the rim would cross the letter.
-        away = 0.22 * side * beside if abs(norm + 0.28 - 1) < 0.24 else 0.28 * along
-        x, y = hand + away
+        if abs(norm + 0.28 - 1) < 0.24:  # the rim would cross the letter
+            x, y = min(norm, 0.7) * along + 0.22 * side * beside
+        else:
+            x, y = hand + 0.28 * along
         axes.annotate(name, (x, y), ha="center", va="center")
 
 

@@ -38,7 +38,8 @@ def _dial(figure: Figure, ink: Ink, place: tuple[float, float], positions: tuple
     for word, hand, dash in (("dog", query, "-"), ("bites", key, (0, (3, 1.5)))):
         axes.plot([0, hand[0]], [0, hand[1]], color=ink.ink, linewidth=1.6, linestyle=dash)
         axes.plot(*hand, "o", color=ink.ink, markersize=6)
-        chalk(axes, word, *(hand * (1 + 0.26 / np.linalg.norm(hand))), strong=True)
+        beyond = 0.2 if word == "bites" else 0.26  # the rim would cross a longer word
+        chalk(axes, word, *(hand * (1 + beyond / np.linalg.norm(hand))), strong=True)
     chalk(axes, f"dog at {positions[0]}, bites at {positions[1]}", 0, -1.36)
     chalk(axes, f"{query @ key:.2f}".replace("-", "−"), 0, -1.64, strong=True)
     return axes
