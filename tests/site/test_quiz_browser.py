@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.book.test_quiz import QUESTIONS, questions
 from tests.site.served import Site
@@ -29,7 +29,10 @@ def quiz(page: Page) -> Page:
 
 
 def opened(page: Page, number: int) -> Page:
-    """Return the page of the quiz that has a question; none of its questions is answered."""
+    """Return the page of the quiz that has a question; none of its questions is answered.
+
+    The score comes from the script: once it is shown, the script listens.
+    """
     path, numbers = next(found for found in PAGES.items() if number in found[1])
     page.goto(CHAPTER + path)
     expect(page.locator(".score")).to_contain_text(f"None of {len(numbers)}")
@@ -151,6 +154,19 @@ def test_check_without_a_choice_asks_for_one(quiz: Page) -> None:
     question(quiz, 2).get_by_role("button", name="Check").click()
     expect(verdict(quiz, 2)).to_have_text("Choose an answer first.")
     expect(quiz.locator(".score")).to_contain_text("None of 6")
+
+
+def test_choice_made_before_the_script_has_loaded_stays(page: Page) -> None:
+    waiting: list[Route] = []
+    page.route("**/quiz.js", waiting.append)
+    with page.expect_request("**/quiz.js"):
+        page.goto(f"{CHAPTER}quiz/")
+    question(page, 1).get_by_role("radio").first.check()
+    expect(page.locator(".score span")).to_be_empty()
+    waiting[0].continue_()
+    expect(page.locator(".score")).to_contain_text("None of 6")
+    question(page, 1).get_by_role("button", name="Check").click()
+    expect(verdict(page, 1)).to_contain_text("A is ")
 
 
 def test_question_is_a_group_named_by_its_title(quiz: Page) -> None:

@@ -76,15 +76,16 @@ function check(question) {
   say(question, letter, `So far: ${score(Object.values(given))}.`);
 }
 
-/** Show the stored answers, without announcing them to screen readers. */
-function show() {
-  for (const question of all(".question")) {
-    const letter = given[question.id]?.letter;
+/** Show the stored answers, without announcing them to screen readers. A choice that the reader made
+    before this script had loaded stays. */
+function restore() {
+  for (const name of Object.keys(given).filter(isHere)) {
+    const question = document.getElementById(name);
     const reply = question.querySelector(".reply");
+    const { letter } = given[name];
     reply.ariaLive = "off";
-    for (const input of all("input", question)) input.checked = input.value === letter;
-    if (letter) say(question, letter);
-    else reply.replaceChildren();
+    question.querySelector(`input[value=${letter}]`).checked = true;
+    say(question, letter);
     setTimeout(() => (reply.ariaLive = "polite"), 500);
   }
   showScore();
@@ -94,7 +95,9 @@ function show() {
 function startAgain() {
   given = Object.fromEntries(Object.entries(given).filter(([name]) => !isHere(name)));
   keep();
-  show();
+  for (const input of all(".question input")) input.checked = false;
+  all(".question").forEach(forget);
+  showScore();
   document.querySelector(".question input").focus();
 }
 
@@ -108,4 +111,4 @@ addEventListener("change", ({ target }) => {
 addEventListener("keydown", ({ key, target }) => {
   if (key === "Enter" && target.matches(".question input")) check(target.closest(".question"));
 });
-show();
+restore();
