@@ -117,12 +117,12 @@ def showing(asked: argparse.Namespace) -> int:
 
 def input_lines(suite: Suite) -> list[str]:
     """Return the table of a suite's inputs."""
-    shape = max((len(one["shape"]) for one in suite.inputs.values()), default=0)
+    shapes = [one["shape"] + ", optional" * one["optional"] for one in suite.inputs.values()]
     name = max(map(len, suite.inputs), default=0)
+    width = max(map(len, shapes), default=0)
     return [
-        f"  {key:{name}}  {one['shape']:{shape}}  {one['about']}"
-        + "; may be missing" * bool(one["optional"])
-        for key, one in suite.inputs.items()
+        f"  {key:{name}}  {shape:{width}}  {one['about']}"
+        for (key, one), shape in zip(suite.inputs.items(), shapes, strict=True)
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from scripts.book.chapters import chapters
 from tests.site.served import Site
@@ -248,13 +248,21 @@ def test_pages_fade_into_one_another_unless_motion_is_reduced(
     assert reader.faults == []
 
 
-def test_a_closed_part_of_the_menu_opens_in_place_and_leads_on(reader: Visit) -> None:
-    page = reader.page
+@pytest.fixture
+def menu(reader: Visit) -> Locator:
+    """The menu on a phone, at the parts of the book."""
     reader.resize(PHONE)
-    page.goto("schemes/rope/")
-    page.locator("header .menu:visible").click()
-    menu = page.locator(".md-nav--primary")
+    reader.page.goto("schemes/rope/")
+    reader.page.locator("header .menu:visible").click()
+    menu = reader.page.locator(".md-nav--primary")
     menu.get_by_text("Schemes", exact=True).locator("visible=true").last.click()  # up
+    return menu
+
+
+def test_a_closed_part_of_the_menu_opens_in_place_and_leads_on(
+    reader: Visit, menu: Locator
+) -> None:
+    page = reader.page
     for part in ("Fix it", "A museum of bugs"):
         menu.get_by_role("link", name=part, exact=True).locator("visible=true").click()
         title = menu.locator("label.md-nav__title", has_text=part).locator("visible=true")
@@ -266,13 +274,10 @@ def test_a_closed_part_of_the_menu_opens_in_place_and_leads_on(reader: Visit) ->
     assert reader.faults == []
 
 
-def test_a_part_of_the_menu_that_cannot_be_read_leads_to_its_first_page(reader: Visit) -> None:
+def test_a_part_of_the_menu_that_cannot_be_read_leads_to_its_first_page(
+    reader: Visit, menu: Locator
+) -> None:
     page = reader.page
-    reader.resize(PHONE)
-    page.goto("schemes/rope/")
-    page.locator("header .menu:visible").click()
-    menu = page.locator(".md-nav--primary")
-    menu.get_by_text("Schemes", exact=True).locator("visible=true").last.click()
     page.evaluate("() => { window.fetch = () => Promise.reject(new Error('offline')) }")
     menu.get_by_role("link", name="Play", exact=True).locator("visible=true").click()
     expect(page).to_have_url(re.compile("/explore/$"))
