@@ -160,7 +160,7 @@ def test_choice_made_before_the_script_has_loaded_stays(page: Page) -> None:
     waiting: list[Route] = []
     page.route("**/quiz.js", waiting.append)
     with page.expect_request("**/quiz.js"):
-        page.goto(f"{CHAPTER}quiz/")
+        page.goto(f"{CHAPTER}quiz/", wait_until="commit")
     question(page, 1).get_by_role("radio").first.check()
     expect(page.locator(".score span")).to_be_empty()
     waiting[0].continue_()

@@ -20,6 +20,12 @@ const SCRIPTS = {
   "watch-it-break": "./watch.js",
 };
 
+/** Load a script by an element, for which the page's `load` event waits: after it every control works. */
+function addScript(script) {
+  const src = new URL(script, import.meta.url);
+  document.head.append(Object.assign(document.createElement("script"), { type: "module", src }));
+}
+
 const seen = { visibilityProperty: true };
 
 /** Connect a button to one of the theme's hidden checkboxes. The panel that it opens gets the
@@ -178,6 +184,4 @@ addEventListener("beforeprint", prepareToPrint);
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 preparePage();
 showView();
-for (const [part, script] of Object.entries(SCRIPTS)) {
-  if (document.querySelector(part)) import(script);
-}
+for (const [part, script] of Object.entries(SCRIPTS)) if (document.querySelector(part)) addScript(script);
