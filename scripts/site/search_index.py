@@ -36,13 +36,16 @@ PART = 8_000  # about how many characters of sentences a file has, of which a re
 
 LEFT_OUT = ", ".join(
     (
-        *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
+        *("pre", "script", "style", "svg", "button", "sup", ".katex-html", ".headerlink"),
         *(".checked", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
         ".places",  # links to what has moved, each to a section that is found itself
         *(".mkdocstrings-source", ".doc-labels"),
         ".models td:nth-child(n + 4):nth-child(-n + 9)",  # their numbers
     )
 )
+FORMULA = "\u200b"  # begins every formula: excerpt.js asks the browser for no text that has one
+RELATIONS = frozenset("=≠≈≡<>≤≥∈→")
+ALONE = re.compile(r"\d+|.")  # what needs no brackets in a power, a root or a fraction
 TEST = "test_"  # how a cell with evidence begins
 ANSWERS = "vectors/libraries/"  # pages whose tables, of what libraries answered, are left out
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -141,6 +144,8 @@ def searched_page(path: str, html: str, names: Mapping[str, list[str]]) -> Searc
     """
     tree, body = LexborHTMLParser(html), article(html)
     remove(body, LEFT_OUT)
+    for formula in body.css("math"):
+        formula.replace_with(FORMULA + typed(formula))
     for line_break in body.css("br"):
         line_break.replace_with(" ")
     title = body.css_first("h1") or tree.css_first("title")
@@ -182,6 +187,41 @@ def _has_blocks(element: LexborNode) -> bool:
 def text(element: LexborNode) -> str:
     """Return the text of an element on one line, as it is typed."""
     return " ".join(element.text().replace(JOINED, "").replace("\u00a0", " ").split())
+
+
+def typed(math: LexborNode) -> str:
+    """Return a formula on one line, as it is typed.
+
+    Examples:
+        >>> power = "<msup><mn>10000</mn><mrow><mn>2</mn><mi>i</mi></mrow></msup>"
+        >>> formula = f"<math><mi>r</mi><mo>=</mo><mfrac><mi>p</mi>{power}</mfrac></math>"
+        >>> typed(LexborHTMLParser(formula).css_first("math"))
+        'r = p/(10000^(2i))'
+    """
+    parts = [typed(part) for part in math.iter() if part.tag != "annotation"]
+    match math.tag, parts:
+        case "msub" | "munder", [base, below]:
+            return f"{base}_{below if below.isalnum() else f'({below})'}"
+        case "msup", [base, above]:
+            return f"{base}^{_in_brackets(above)}"
+        case "msubsup" | "munderover", [base, below, above]:
+            return f"{base}_{_in_brackets(below)}^{_in_brackets(above)}"
+        case "mfrac", [above, below]:
+            return f"{_in_brackets(above)}/{_in_brackets(below)}"
+        case "msqrt", _:
+            return f"√{_in_brackets(''.join(parts))}"
+        case "mspace", _:
+            return " "
+        case "mo", _ if (sign := math.text()) in RELATIONS:
+            return f" {sign} "
+        case "mtr", _:
+            return f" {''.join(parts)}"
+    return "".join(parts) or math.text().replace("\u2061", " ")  # a function is applied
+
+
+def _in_brackets(formula: str) -> str:
+    """Return a part of a formula in brackets, unless it is a single number or sign."""
+    return formula if ALONE.fullmatch(formula) else f"({formula})"
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -158,7 +158,7 @@ def test_check_without_a_choice_asks_for_one(quiz: Page) -> None:
 
 def test_choice_made_before_the_script_has_loaded_stays(page: Page) -> None:
     waiting: list[Route] = []
-    page.route("**/quiz.js", waiting.append)
+    page.route("**/quiz.js", lambda route: waiting.append(route))
     with page.expect_request("**/quiz.js"):
         page.goto(f"{CHAPTER}quiz/", wait_until="commit")
     question(page, 1).get_by_role("radio").first.check()
