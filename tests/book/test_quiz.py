@@ -237,7 +237,7 @@ def test_question_1_shuffled_tokens_give_shuffled_outputs() -> Truth:
     _, placed = attention(WORDS + ROWS, WORDS + ROWS, WORDS)
     text = [4, 7, 4]  # one word first and last
     return {
-        "Its attention is equivariant": is_close(shuffled, straight[ORDERS])
+        "Without positions, shuffled words": is_close(shuffled, straight[ORDERS])
         and not is_close(shuffled, straight),
         "For speed": not is_close(straight, one_by_one),  # read at once it would be another output
         "For memory": placed.size < bare.size,

@@ -63,7 +63,7 @@ def test_notebook_has_no_page_language_and_no_relative_links() -> None:
     assert "{{" not in words
     assert "](../" not in words
     assert "](#" not in words
-    assert "−0.757" in words
+    assert "begins with\n0.141" in words
 
 
 def test_pages_fetch_no_exercise_that_they_cannot_check() -> None:
