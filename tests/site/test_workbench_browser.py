@@ -108,7 +108,7 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
     error = command_answer(text).error
     assert error is not None
     field = bench.get_by_label("config.json", exact=True)
-    expect(bench.locator("#wb-error")).to_have_text(error)
+    expect(bench.locator("#wb-text-error")).to_have_text(error)
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_accessible_description(error)
     expect(bench.locator(".says")).to_have_text("Exit status 2: the configuration cannot be read.")
@@ -124,10 +124,10 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
 @pytest.mark.parametrize("text", ["", "{", '{"rope_theta": 1e4,', '{"a": 01}', "[1]", "not JSON"])
 def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -> None:
     type_in(bench, text)
-    expect(bench.locator("#wb-error")).to_have_text(str(command_answer(text).error))
+    expect(bench.locator("#wb-text-error")).to_have_text(str(command_answer(text).error))
     expect(bench.locator(".findings")).to_have_text(REPORT)
     type_in(bench, json_text(ALL[0].config))
-    expect(bench.locator("#wb-error")).to_be_empty()
+    expect(bench.locator("#wb-text-error")).to_be_empty()
     expect(printout(bench)).not_to_be_empty()
 
 
@@ -146,11 +146,52 @@ def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page
         expect(bench.locator("#wb-length-error")).to_have_text(
             str(command_answer(text, length).error)
         )
-        expect(bench.locator("#wb-error")).to_be_empty()
-    bench.get_by_role("textbox", name="length asked about").fill("many")
-    expect(bench.locator("#wb-length-error")).to_have_text(
-        "argument --length: invalid length value: 'many'"
+        expect(bench.locator("#wb-text-error")).to_be_empty()
+
+
+def test_what_is_no_length_is_refused_under_its_field(bench: Page) -> None:
+    bench.get_by_label("model", exact=True).select_option("olmo-2")
+    for name, of in (("length asked about", "length"), ("trained length", "trained")):
+        field, error = bench.get_by_role("textbox", name=name), bench.locator(f"#wb-{of}-error")
+        for given in ("many", "4,0"):
+            field.fill(given)
+            allowed = "a number of tokens, such as 32768, 32,768 or 32k"
+            said = f"a length must be {allowed}; got '{given}'"
+            expect(error).to_have_text(said)
+            expect(field).to_have_accessible_description(said)
+            expect(field).to_have_attribute("aria-invalid", "true")
+            expect(bench.locator(".says")).to_have_text(
+                f"Exit status 2: the {name} cannot be read."
+            )
+            expect(bench.locator("#wb-text-error")).to_be_empty()
+        for given in ("4,096", "4k", ""):
+            field.fill(given)
+            expect(error).to_be_empty()
+            expect(bench.locator(".says")).to_contain_text(re.compile("Exit status [01]"))
+
+
+def test_a_trained_length_is_taken_as_the_command_takes_it(bench: Page) -> None:
+    """The text stays as it is; the field is closed where the text says the trained length."""
+    text = json_text({**config_of("olmo-2"), "max_position_embeddings": 8192})
+    field = bench.get_by_role("textbox", name="trained length")
+    type_in(bench, text)
+    for given in ("4096", "4,096", "4k"):
+        field.fill(given)
+        assert_says(bench, command_answer(text, trained=4096))
+    expect(bench.locator(".findings")).to_contain_text("4,096 trained, 8,192 promised")
+    expect(bench.locator(".findings")).not_to_contain_text("The trained length is taken to be")
+    assert bench.get_by_label("config.json", exact=True).input_value() == text
+    field.fill("1")
+    expect(bench.locator("#wb-trained-error")).to_have_text(
+        str(command_answer(text, trained=1).error)
     )
+    expect(bench.locator("#wb-text-error")).to_be_empty()
+    bench.get_by_label("model", exact=True).select_option("llama-3.1")
+    expect(field).to_be_disabled()
+    expect(field).to_have_value("")
+    expect(field).to_have_attribute("placeholder", "8192")
+    bench.get_by_label("model", exact=True).select_option("olmo-2")
+    expect(field).to_be_enabled()
 
 
 def test_a_configuration_that_is_pasted_is_read(bench: Page) -> None:
@@ -170,11 +211,10 @@ def test_sliders_and_fields_move_both_lengths(bench: Page) -> None:
     text = json_text(config_of("olmo-2"))
     assert_says(bench, command_answer(text, 2**18))
     bench.get_by_role("slider", name="trained length").fill("6")
-    text = text.replace('4096,\n  "model_type', '2048,\n  "model_type')
-    assert bench.get_by_label("config.json", exact=True).input_value() == text
-    assert_says(bench, command_answer(text, 2**18))
+    assert_says(bench, command_answer(text, 2**18, 2048))
     bench.get_by_role("textbox", name="trained length").fill("3000")
-    assert_says(bench, command_answer(text.replace("2048", "3000"), 2**18))
+    assert_says(bench, command_answer(text, 2**18, 3000))
+    assert bench.get_by_label("config.json", exact=True).input_value() == text
 
 
 def test_what_to_set_can_be_copied(bench: Page) -> None:
