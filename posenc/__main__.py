@@ -23,6 +23,7 @@ from posenc._console import REPORT, Parser, printable, refused, status_after_flu
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
 from posenc.config.reading import UNKNOWN
+from posenc.config.rule import UNGIVEN
 from posenc.config.serving import PROGRAMS, serving
 from posenc.vectors import command as vectors
 
@@ -214,7 +215,7 @@ def config(
     ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
     status = ILL if ill else HEALTHY
     for note in layers[0]["notes"]:
-        if note.endswith(UNKNOWN):
+        if note.endswith((UNKNOWN, UNGIVEN)):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         data = {"path": path, "status": status, "layers": layers, "report": REPORT}

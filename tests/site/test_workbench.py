@@ -48,7 +48,7 @@ ALL = configurations()
 LENGTHS = (None, 1, 2048, 8193, 131072, 1_000_000, 2**53)
 SEEDS, AT_ONCE = 800, 100
 # With their end in a trailing comma, later Pythons have words of their own.
-TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}']
+TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}', "[1,\n]", "[,]"]
 BROKEN = [
     *("", " \n", "\ufeff", '{"a":1 "b":2}', "[1 2]", '"\n"', '"\t"', "[]", "null", "{}x"),
     *("{", "[", '{"a"', '{"a":', '{"a":1', "[1", "nul", "NaN", "Infinity", "-Infinity", "-", "01"),
@@ -67,6 +67,8 @@ BROKEN = [
     *('{"\\u001b[2J": 1, "\\u001b[2J": 2}', '{"rope_\\u202e\\n": 1}', '{"rope_\\ud800": 1}'),
     *('{"rope_' + "y" * 10**6 + '": 1}', '{"rope_theta": 1, "x": ' + "-" + "9" * 5000 + "}"),
     *('{"10": 1, "2": 2, "rope_10": 3}', '{"rope scaling": {"2": [1.50, 1E3, -0.0], "1": null}}'),
+    *('{"a": 1, // x\n}', '{"a": 1 /* x */}', "// x\n{}", "{} // x", '{"a":,\n// x', "[1, 'x']"),
+    *('{"a": None}', "[True,", '{"a": Falsehood}', "[\"a\", 'b']", '{"a": "it\'\n"}', '[",\n]"]'),
     *("a: 1\n", "# x\n\n---\na: 1", "hidden_size:\r\n", "a:1", "nul: {", "\ufeffa: 1", "a.b-c:"),
     *TRAILING,
 ]

@@ -7,9 +7,9 @@ import { COLUMNS, cellsOf, factsOf, remedyOf } from "./config/explain.js";
 import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
 import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
-import { Refusal, general, oneLine } from "./config/python.js";
+import { Refusal, general, grouped, oneLine } from "./config/python.js";
 import { PROGRAMS, servingOf, servingText } from "./config/serving.js";
-import { explain, keys } from "./config/tables.js";
+import { explain, families, keys, rule } from "./config/tables.js";
 import { largest, list } from "./positions.js";
 
 const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
@@ -26,6 +26,19 @@ const UNREAD = {
   length: "Exit status 2: the length asked about cannot be read.",
   trained: "Exit status 2: the trained length cannot be read.",
 };
+// Pages of the book: the address from its top, and the words of a link to it.
+const ROOT = new URL("../../", import.meta.url);
+const ADVICE = ["how-to/extend-a-context/", "Extend a context"];
+const LOST = [
+  "how-to/extended-and-worse/#no-original",
+  "original_max_position_embeddings was left out",
+];
+const SCHEMES = {
+  [families.ALIBI]: ["schemes/alibi/", "ALiBi"],
+  [families.LEARNED]: ["how-to/resize-a-table/", "Resize a table"],
+  [families.BUCKETS]: ["schemes/t5/", "T5's bias"],
+};
+const OTHER = "Exit status 2: the model has other positions than rotary ones. About them:";
 const UNKNOWN = "The model type is not known: this holds only if every layer rotates, as in Llama.";
 const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
 const PARTS = `
@@ -95,6 +108,9 @@ function table(heads, rows, kind) {
     make("tbody", {}, ...rows.map((cells) => row(cells, "td"))));
 }
 
+/** A link to a page of the book. */
+const link = ([address, words]) => make("a", { href: new URL(address, ROOT) }, words);
+
 const paragraph = (text, className = "") => make("p", { className }, text);
 
 /** What is found about one type of layers. */
@@ -156,6 +172,22 @@ const stopOf = (length) =>
     return off(stop) < off(STOPS[best]) ? n : best;
   }, 0);
 
+/** The verdict in words, with a link where a page says more. */
+function told({ fault, status, error, layers }) {
+  const [, other] = error?.match(/, which uses (.*): it has no frequencies/) ?? [];
+  if (other) return [OTHER, " ", link(SCHEMES[other]), "."];
+  if (fault) return [UNREAD[fault]];
+  const said = [STATUS[status]];
+  if (layers.some(({ rotates }) => rotates === null)) said.push(" ", UNKNOWN);
+  const isUngiven = ({ notes }) => notes.some((note) => note.endsWith(rule.UNGIVEN));
+  const found = layers.find(isUngiven);
+  if (found) {
+    const trained = grouped(found.trained_length);
+    said.push(` This holds only if the model was trained on ${trained} tokens: `, link(LOST), ".");
+  }
+  return said;
+}
+
 /** Which is at fault where an answer is an error: the first with which there is one. */
 function faultOf(text, trained) {
   if (answered(text).error !== undefined) return "text";
@@ -213,7 +245,9 @@ class Workbench extends HTMLElement {
     const on = (target, type, act) => target.addEventListener(type, act);
     on(this.model, "change", () => this.pick(this.model.value));
     on(this.text, "scroll", () => this.follow());
-    for (const field of [this.text, this.length, this.trained]) on(field, "input", () => this.show());
+    for (const field of [this.text, this.length, this.trained]) {
+      on(field, "input", ({ inputType }) => this.show(inputType === "insertFromPaste"));
+    }
     on(this.layers, "change", () => this.paint());
     on(this.program, "change", () => this.starts());
     for (const name of ["length", "trained"]) {
@@ -240,10 +274,10 @@ class Workbench extends HTMLElement {
   }
 
   /** Take another configuration, of which nothing is asked yet. */
-  write(text) {
+  write(text, isPasted = false) {
     this.text.value = text;
     this.length.value = this.trained.value = "";
-    this.show();
+    this.show(isPasted);
   }
 
   /** Ask about a length, or take another one for that of training. */
@@ -261,7 +295,7 @@ class Workbench extends HTMLElement {
     const isFromElsewhere = event.target !== this.text;
     if (editing !== this.text || !/^\s*\{/.test(text) || !(isSpare || isFromElsewhere)) return;
     event.preventDefault();
-    this.write(text);
+    this.write(text, true);
   }
 
   /** The text of the model that is picked. */
@@ -269,37 +303,40 @@ class Workbench extends HTMLElement {
     return MODELS.find((one) => one.key === this.model.value)?.text ?? "";
   }
 
-  show() {
+  /** Show the answer; a fault of what is pasted comes into view. */
+  show(isPasted = false) {
     const text = this.text.value;
     if (text !== this.picked) this.model.value = "";
     const found = this.answer(text);
     this.found = found;
-    for (const name of Object.keys(UNREAD)) {
-      this.complain(name, found.fault === name ? found.error : "");
-    }
+    for (const name of Object.keys(UNREAD)) this.complain(name, found.faults?.[name] ?? "");
     this.mark(found.fault === "text" ? marks(found, text) : [], text);
-    const isUnknown = found.layers?.some(({ rotates }) => rotates === null);
-    const status = UNREAD[found.fault] ?? STATUS[found.status];
-    this.say(isUnknown ? `${status} ${UNKNOWN}` : status);
+    this.say(make("p", {}, ...told(found)));
     this.describe();
     this.starts();
     if (found.layers) this.set();
     this.paint();
+    if (isPasted && found.fault) {
+      this.querySelector(`#wb-${found.fault}-error`).scrollIntoView({ block: "nearest" });
+    }
   }
 
-  /** What the command answers; of an error also whose fault it is. */
+  /** What the command answers; or what is wrong with which of the fields, and the first of these. */
   answer(text) {
-    const asked = [];
-    for (const fault of ["length", "trained"]) {
+    const faults = {};
+    const [length, trained] = ["length", "trained"].map((name) => {
       try {
-        asked.push(lengthIn(this[fault].value));
+        return lengthIn(this[name].value);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        return { error: oneLine(error.message), fault };
+        faults[name] = oneLine(error.message);
+        return null;
       }
-    }
-    const found = answered(text, ...asked);
-    return found.error === undefined ? found : { ...found, fault: faultOf(text, asked[1]) };
+    });
+    const found = answered(text, length, trained);
+    if (found.error !== undefined) faults[faultOf(text, trained)] = found.error;
+    const fault = Object.keys(UNREAD).find((name) => name in faults);
+    return fault ? { ...found, layers: undefined, faults, fault } : found;
   }
 
   complain(name, error) {
@@ -308,9 +345,9 @@ class Workbench extends HTMLElement {
     else this[name].removeAttribute("aria-invalid");
   }
 
-  say(words) {
+  say({ textContent, childNodes }) {
     const status = this.querySelector(".says");
-    if (status.textContent !== words) status.textContent = words;
+    if (status.textContent !== textContent) status.replaceChildren(...childNodes);
   }
 
   /** Mark parts of the text in the layer behind it. */
@@ -345,6 +382,8 @@ class Workbench extends HTMLElement {
     printed.open = place.querySelector("details")?.open ?? false;
     if (more > 0 && !printed.open) printed.addEventListener("toggle", print, { once: true });
     else print();
+    const wrong = layers.some((found) => found.wrong);
+    if (wrong) all.push(make("p", {}, "Which rule to choose: ", link(ADVICE), "."));
     place.replaceChildren(...all, paragraph(explain.REPORT), printed);
   }
 
