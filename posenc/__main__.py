@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,10 +23,13 @@ from posenc._console import REPORT, Parser, printable, refused, status_after_flu
 from posenc.config.entries import load, parsed
 from posenc.config.explain import explained, explanation_text
 from posenc.config.reading import UNKNOWN
+from posenc.config.rule import UNGIVEN
 from posenc.config.serving import PROGRAMS, serving
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
+# Digits, with commas or without, and a unit.
+LENGTH = re.compile(r"(?ai)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*))\s*([km]?)")
 NEEDS_TORCH = "PyTorch is needed, which is not installed: pip install torch"
 
 
@@ -52,8 +57,8 @@ def run(arguments: Sequence[str] | None) -> int:
         help="a callable that returns the model or (model, example input), or the model itself; the"
         " current folder is searched too",
     )
-    command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
-    command.add_argument("--trained", type=int, help="how many tokens a training sequence had")
+    command.add_argument("--length", type=length, help="how many tokens you plan to feed it")
+    command.add_argument("--trained", type=length, help="how many tokens a training sequence had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument(
         "--heads",
@@ -123,14 +128,18 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def length(written: str) -> int:
-    """Return a length as it is written: digits, or a number of times 1024 or of its square.
+    """Return a length as it is written: a number, or one of times 1024 or of its square.
 
     Examples:
-        >>> length("128k"), length("1M"), length("8192")
-        (131072, 1048576, 8192)
+        >>> length("128k"), length("1M"), length("8192"), length("32,768")
+        (131072, 1048576, 8192, 32768)
     """
-    times = {"k": 2**10, "m": 2**20}.get(written.strip()[-1:].lower(), 1)
-    return int(written.strip()[:-1] if times > 1 else written) * times
+    found = LENGTH.fullmatch(written.strip())
+    if found is None:
+        raise ArgumentTypeError(
+            f"a length must be a number of tokens, such as 32768, 32,768 or 32k; got {written!r}"
+        )
+    return int(found[1].replace(",", "")) * {"": 1, "k": 2**10, "m": 2**20}[found[2].lower()]
 
 
 def show() -> int:
@@ -206,7 +215,7 @@ def config(
     ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
     status = ILL if ill else HEALTHY
     for note in layers[0]["notes"]:
-        if note.endswith(UNKNOWN):
+        if note.endswith((UNKNOWN, UNGIVEN)):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         data = {"path": path, "status": status, "layers": layers, "report": REPORT}

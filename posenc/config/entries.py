@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -19,6 +20,15 @@ from posenc.config.training import is_yaml, looks_like_yaml, settings
 # Numbers in a configuration are at most this large, as factors are.
 LIMIT = 1e100
 SLIP = 2  # edits, at most, between a key and the one that it was to be
+# What breaks JSON where a value, a key or a comma is expected, with the comma before it, if any.
+CAUSES = {
+    r",[ \t\r\n]*[}\]]": "JSON allows no comma before } or ]",
+    r",?[ \t\r\n]*(?://|/\*)": "JSON has no comments",
+    r",?[ \t\r\n]*(?:None|True|False)(?![^ \t\r\n,}\]])": (
+        "JSON has null, true and false for Python's None, True and False"
+    ),
+    r",?[ \t\r\n]*'": "JSON has double quotes, not single ones",
+}
 LONG = 300  # letters; of a longer key only these are compared with those that are read
 
 
@@ -52,13 +62,25 @@ def parsed(content: Content, name: str) -> Mapping[str, Any]:
         if looks_like_yaml(content):
             seen = "which looks like YAML: a file is read as YAML if its name ends in .yaml"
             raise ValueError(f"config must be a JSON file; got {name}, {seen}") from None
-        raise ValueError(f"config must be a JSON file; got {name}: {error}") from None
+        said = f"{_cause(error)}{error}"
+        raise ValueError(f"config must be a JSON file; got {name}: {said}") from None
     except RecursionError:  # each Python has a depth and words of its own
         message = f"config must be a JSON file; got {name}: brackets are nested too deeply"
         raise ValueError(message) from None
     if not isinstance(found, dict):
         raise ValueError(f"config must be a JSON object; got {_shown(found)}")
     return found
+
+
+def _cause(error: json.JSONDecodeError) -> str:
+    """Return plain words on what breaks the syntax, to stand before Python's; none if unclear."""
+    text, at = error.doc, error.pos
+    comma = text.rfind(",", 0, at)
+    start = at if comma < 0 or text[comma + 1 : at].strip(" \t\r\n") else comma
+    if not error.msg.startswith(("Expecting", "Illegal")):
+        return ""
+    found = (said for cause, said in CAUSES.items() if re.match(cause, text[start:]))
+    return next((f"{said}: " for said in found), "")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

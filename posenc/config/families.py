@@ -298,6 +298,16 @@ PARAMETERS: dict[str | None, dict[str, Any]] = {
 
 # Types whose attention does not rotate, whatever their keys say.
 UNROTATED = ("inkling2_loop_text", "inkling2_text", "kimi_linear", "nemotron_h")
+# Types that have other positions in transformers 5.24, whatever their keys say, and which.
+ALIBI, LEARNED, BUCKETS = "ALiBi", "a learned table of positions", "T5's learned bias"
+OTHERS = {
+    ALIBI: ("bloom",),
+    LEARNED: (
+        "albert", "bart", "bert", "biogpt", "camembert", "electra", "gpt2", "gpt_bigcode",
+        "gpt_neo", "mbart", "openai-gpt", "opt", "roberta", "xlm-roberta",
+    ),
+    BUCKETS: ("longt5", "mt5", "t5", "umt5"),
+}  # fmt: skip
 # Types that rotate by positions on several axes, and how; read_config reads those on one.
 _IMAGE = "height and width"
 AXES = {

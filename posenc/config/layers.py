@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from posenc._arguments import _shown
 from posenc.config.entries import Entries, agreed, is_misspelling
 from posenc.config.families import (
+    ALIBI,
     ASKING,
     AXES,
     AXIAL,
@@ -16,6 +17,7 @@ from posenc.config.families import (
     BY_LAYER,
     LABELS,
     LOCAL,
+    OTHERS,
     PARAMETERS,
     RESCALING,
     ROTATING_WIDTHS,
@@ -28,6 +30,7 @@ from posenc.config.families import (
     WINDOWS,
 )
 from posenc.config.keys import (
+    ATTENTION,
     COMPRESSED,
     COUNTS,
     FLAGS,
@@ -125,6 +128,12 @@ def refuse_others(reading: Reading) -> None:
     entries = reading.entries
     if _is_unrotated(reading):
         return
+    other = _other_scheme(reading)
+    if other is not None:
+        raise ValueError(
+            "config must have a model type that rotates queries and keys; got model type"
+            f" {_shown(reading.kind)}, which uses {other}: it has no frequencies to scale"
+        )
     for key, wanted in FLAGS.items():
         if entries.flag(key, wanted) != wanted:
             raise ValueError(
@@ -159,6 +168,19 @@ def refuse_others(reading: Reading) -> None:
             f" got {'no model type' if kind is None else f'model type {_shown(kind)}'}, and no"
             " such key"
         )
+
+
+def _other_scheme(reading: Reading) -> str | None:
+    """Return which positions a model has that does not rotate, if that is certain."""
+    entries, kind = reading.entries, reading.kind
+    attention = entries.mapping.get(ATTENTION)
+    of_attention = isinstance(attention, Mapping) and attention.get("alibi") is True
+    if (kind == "mpt" and of_attention) or (kind == "falcon" and entries.flag("alibi", False)):
+        return ALIBI
+    is_plain = {entries.text(key) for key in SCHEMES} <= {None, "absolute"}
+    if not is_plain or entries.given(ROTARY):
+        return None
+    return next((scheme for scheme, kinds in OTHERS.items() if kind in kinds), None)
 
 
 def _is_unrotated(reading: Reading) -> bool:

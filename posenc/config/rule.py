@@ -47,6 +47,11 @@ LOST = (
     "Compare it with the base in training or in an earlier file: transformers 5 loses rope_theta if"
     " the mapping around it is replaced."
 )
+# What is said where the trained length is missing beside a rule, on standard error as well.
+UNGIVEN = (
+    "This answer holds only if the model was trained on so many tokens: if it was trained on fewer,"
+    " set the key to their number."
+)
 
 
 class Rule(NamedTuple):
@@ -219,7 +224,9 @@ def _required_length(reading: Reading, length: int | None, scheme: str, *, least
 def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
     """Note which length is taken for the trained one where that is not given."""
     if original is None:
-        reading.notes.append(f"{ORIGINAL} is not given. transformers uses {LENGTHS[0]}, {trained}.")
+        reading.notes.append(
+            f"{ORIGINAL} is not given. transformers uses {LENGTHS[0]}, {trained}. {UNGIVEN}"
+        )
 
 
 def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:

@@ -65,6 +65,7 @@ MODULES = {
     },
     "head": {"WIDEST": head.WIDEST},
     "entries": {
+        "CAUSES": entries.CAUSES,
         "LIMIT": entries.LIMIT,
         "LARGEST": _arguments.LARGEST,
         "LONG": entries.LONG,
@@ -93,7 +94,7 @@ MODULES = {
         "EXTENSIBLE": explain.EXTENSIBLE,
         "REPORT": _console.REPORT,
     },
-    "rule": {"LOST": rule.LOST},
+    "rule": {"LOST": rule.LOST, "UNGIVEN": rule.UNGIVEN},
     "serving": {name: value for name, value in vars(serving).items() if name in SERVING},
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from posenc.config.families import (
     INTERLEAVED,
     LATENTS,
     LOCAL,
+    OTHERS,
     PARAMETERS,
     SHARE,
     SWITCHED,
@@ -410,6 +412,29 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
     section = config.get("rope_parameters") or {BASE: 10000.0}
     assert found.base == section.get(found.layer_type, section).get(BASE, found.base)
     assert found.frequencies().shape == (found.rotary_d // 2,)
+
+
+IN_CODE = {
+    "ALiBi": "alibi",
+    "a learned table of positions": r"positions?_embed\w* = nn\.Embedding|wpe = |LearnedPositional",
+    "T5's learned bias": "relative_attention_bias = nn.Embedding",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "scheme"), [(kind, scheme) for scheme, kinds in OTHERS.items() for kind in kinds]
+)
+def test_a_model_type_that_does_not_rotate_has_the_positions_that_are_said(
+    kind: str, scheme: str
+) -> None:
+    """Its default configuration is refused by them, and its code has them and no rotation."""
+    made = config_class(kind)
+    with pytest.raises(ValueError, match=f"which uses {scheme}: it has no frequencies"):
+        read_config(made().to_dict())
+    module = importlib.import_module(made.__module__.replace(".configuration_", ".modeling_"))
+    code = inspect.getsource(module)
+    assert re.search(IN_CODE[scheme], code)
+    assert not re.search("rotary|rope_", code)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

@@ -542,7 +542,10 @@ HUNYUAN: Config = scaled(ALPHA, model_type="hunyuan_v1_dense", head_dim=64)
 INSIDE: Config = head(rope_parameters={"rope_theta": 1e6})
 OUTSIDE: Config = MODERNBERT | {"global_rope_theta": 16e4, "local_rope_theta": 1e4}
 ABSOLUTE = "is 'absolute'. transformers does not read it for this model type, which rotates."
-MISSING = f"{ORIGINAL} is not given. transformers uses max_position_embeddings, 131072."
+MISSING = (
+    f"{ORIGINAL} is not given. transformers uses max_position_embeddings, 131072. This answer holds"
+    " only if the model was trained on so many tokens"
+)
 
 
 @pytest.mark.parametrize(
@@ -617,6 +620,27 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
         assert read_config(place).d == 64
     with pytest.raises(FileNotFoundError):
         read_config(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"a": 1,\n}', "JSON allows no comma before } or ]: "),
+        ('{"a": [1, ]}', "JSON allows no comma before } or ]: "),
+        ('{"a": 1, // one\n}', "JSON has no comments: Expecting"),
+        ('{/* one */ "a": 1}', "JSON has no comments: Expecting"),
+        ('{"a": None}', "JSON has null, true and false for Python's None, True and False: Expec"),
+        ("{'a': 1}", "JSON has double quotes, not single ones: Expecting"),
+        ('{"a": Nothing}', "Expecting"),
+        ('{"a": "it\'\n"}', "Invalid control"),
+    ],
+)
+def test_what_breaks_json_is_said_plainly_where_it_is_clear(
+    tmp_path: Path, text: str, cause: str
+) -> None:
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"got config.json: {re.escape(cause)}"):
+        read_config(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -794,8 +818,27 @@ BAD: list[tuple[Config, str]] = [
         " got 'rope_gptj'",
     ),
     (
-        {"model_type": "bert", "hidden_size": 8},
-        "a model type that is known to rotate, or a key such as rope_theta; got model type 'bert'",
+        {"model_type": "unheard-of", "hidden_size": 8},
+        "a model type that is known to rotate, or a key such as rope_theta; got model type 'unhe",
+    ),
+    *(
+        (
+            {"model_type": kind, "hidden_size": 8} | given,
+            f"rotates queries and keys; got model type '{kind}' (str), which uses {scheme}: it has",
+        )
+        for kind, given, scheme in (
+            ("bloom", {}, "ALiBi"),
+            ("falcon", {"alibi": True, "rope_theta": 1e4}, "ALiBi"),
+            ("mpt", {"attn_config": {"alibi": True}}, "ALiBi"),
+            ("gpt2", {}, "a learned table of positions"),
+            ("bert", {"position_embedding_type": "absolute"}, "a learned table of positions"),
+            ("t5", {}, "T5's learned bias"),
+        )
+    ),
+    ({"model_type": "mpt", "attn_config": {"alibi": False}}, "type that is known to rotate"),
+    (
+        {"model_type": "bert", "position_embedding_type": "relative_key"},
+        'position_embedding_type must be "rope" or "rotary"',
     ),
     ({}, "got no model type, and no such key"),
     (

@@ -511,6 +511,15 @@ def test_a_trained_length_is_assumed_aloud_or_given(explain: Run) -> None:
     assert "2,048 trained, 8,192 promised" in output
 
 
+def test_a_rule_without_the_trained_length_is_qualified_aloud(explain: Run) -> None:
+    longer = scaled({"rope_type": "yarn", "factor": 4.0}, max_position_embeddings=32768)
+    status, output, error = explain(longer)
+    assert (status, "32,768 trained, 131,072 promised" in output) == (0, True)
+    said = f"{TRAINED} is not given. transformers uses max_position_embeddings, 32768. This answer"
+    assert f"{said} holds only if the model was trained on so many tokens" in error
+    assert explain(longer, "--trained", "8192")[2] == ""
+
+
 def test_a_base_to_set_that_is_not_in_the_file_is_said_to_be_a_default(explain: Run) -> None:
     said = "(rope_theta is the default of the model's code: if the model was trained"
     without = {key: value for key, value in PLAIN.items() if key != "rope_theta"}

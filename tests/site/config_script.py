@@ -29,8 +29,9 @@ ANSWER = """
     const plain = (key, value) => typeof value === "bigint" ? `${{value}}n`
         : value instanceof Map || value instanceof Set ? [...value] : value;
     const tasks = {{
-        async answer(text, length) {{
-            const found = answered(text, length === null ? null : BigInt(length));
+        async answer(text, ...lengths) {{
+            const asked = lengths.map((one) => one === null ? null : BigInt(one));
+            const found = answered(text, ...asked);
             const {{ status, error = null }} = found;
             return error === null
                 ? [status, printout(found), null, json(found)] : [status, null, error, null];
@@ -45,7 +46,10 @@ ANSWER = """
         }},
         async call(name, made, calls) {{
             const module = await load(name);
-            return calls.map((given) => module[made](...given));
+            const called = (given) => {{
+                try {{ return module[made](...given); }} catch ({{ message }}) {{ return message; }}
+            }};
+            return calls.map(called);
         }},
         async tables() {{
             return {{ ...await load("tables.js") }};
@@ -82,9 +86,10 @@ class Script:
     def __init__(self, running: subprocess.Popen[str]) -> None:
         self.running = running
 
-    def __call__(self, text: str, length: int | None = None) -> Answer:
+    def __call__(self, text: str, length: int | None = None, trained: int | None = None) -> Answer:
         """Return what the script answers about the text of a configuration."""
-        return Answer(*self._send("answer", text, None if length is None else str(length)))
+        asked = [None if one is None else str(one) for one in (length, trained)]
+        return Answer(*self._send("answer", text, *asked))
 
     def beside(self, text: str, length: int) -> Any:
         """Return the rules that are shown beside a configuration."""
@@ -122,14 +127,15 @@ def running_script(folder: Path) -> Iterator[Script]:
         yield Script(process)
 
 
-def command_answer(text: str, length: int | None = None) -> Answer:
+def command_answer(text: str, length: int | None = None, trained: int | None = None) -> Answer:
     """Return what the command answers about a file in the current folder with this text."""
     Path(NAME).write_text(text, encoding="utf-8")
-    status, said, error = _printed(length, as_json=False)
+    status, said, error = _printed(length, trained=trained)
     if status == 2:
         said = error.removeprefix(f"posenc config {NAME}: ").removesuffix(f"\n{REPORT}\n")
         return Answer(status, None, said, None)
-    return Answer(status, said.rstrip("\n"), None, _printed(length, as_json=True)[1].rstrip("\n"))
+    numbers = _printed(length, trained=trained, as_json=True)[1]
+    return Answer(status, said.rstrip("\n"), None, numbers.rstrip("\n"))
 
 
 def command_serving(text: str, length: int, program: str) -> str:
@@ -138,12 +144,10 @@ def command_serving(text: str, length: int, program: str) -> str:
     return _printed(length, program=program)[1].removesuffix(f"\n\n# {REPORT}\n")
 
 
-def _printed(
-    length: int | None, *, as_json: bool = False, program: str | None = None
-) -> tuple[int, str, str]:
+def _printed(length: int | None, **options: Any) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        status = config(NAME, length, as_json=as_json, program=program)
+        status = config(NAME, length, **options)
     return status, out.getvalue(), err.getvalue()
 
 

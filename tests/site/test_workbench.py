@@ -6,6 +6,7 @@ import difflib
 import json
 import sys
 import textwrap
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from posenc import (
     read_config,
     yarn_frequencies,
 )
+from posenc.__main__ import length as length_of
 from posenc.config.diffusion import DIVIDED, LISTED, REASONS
 from posenc.config.entries import edits
 from posenc.config.keys import READ
@@ -46,7 +48,7 @@ ALL = configurations()
 LENGTHS = (None, 1, 2048, 8193, 131072, 1_000_000, 2**53)
 SEEDS, AT_ONCE = 800, 100
 # With their end in a trailing comma, later Pythons have words of their own.
-TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}']
+TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}', "[1,\n]", "[,]"]
 BROKEN = [
     *("", " \n", "\ufeff", '{"a":1 "b":2}', "[1 2]", '"\n"', '"\t"', "[]", "null", "{}x"),
     *("{", "[", '{"a"', '{"a":', '{"a":1', "[1", "nul", "NaN", "Infinity", "-Infinity", "-", "01"),
@@ -65,6 +67,8 @@ BROKEN = [
     *('{"\\u001b[2J": 1, "\\u001b[2J": 2}', '{"rope_\\u202e\\n": 1}', '{"rope_\\ud800": 1}'),
     *('{"rope_' + "y" * 10**6 + '": 1}', '{"rope_theta": 1, "x": ' + "-" + "9" * 5000 + "}"),
     *('{"10": 1, "2": 2, "rope_10": 3}', '{"rope scaling": {"2": [1.50, 1E3, -0.0], "1": null}}'),
+    *('{"a": 1, // x\n}', '{"a": 1 /* x */}', "// x\n{}", "{} // x", '{"a":,\n// x', "[1, 'x']"),
+    *('{"a": None}', "[True,", '{"a": Falsehood}', "[\"a\", 'b']", '{"a": "it\'\n"}', '[",\n]"]'),
     *("a: 1\n", "# x\n\n---\na: 1", "hidden_size:\r\n", "a:1", "nul: {", "\ufeffa: 1", "a.b-c:"),
     *TRAILING,
 ]
@@ -198,6 +202,33 @@ def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> 
 def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script: Script) -> None:
     text = json_text(ALL[0].config)
     assert_same(script(text, length), command_answer(text, length))
+
+
+@pytest.mark.parametrize("trained", [1, 512, 2048, 2**53 + 1])
+@pytest.mark.parametrize("key", ["olmo-2", "llama-3.1", "gpt-oss", "gemma-3-1b"])
+@pytest.mark.parametrize("rule", [None, {"rope_type": "dynamic", "factor": 2.0}])
+def test_a_trained_length_is_answered_as_the_command_answers_it(
+    trained: int, key: str, rule: dict[str, Any] | None, script: Script
+) -> None:
+    text = json_text(config_of(key) | ({} if rule is None else {"rope_scaling": rule}))
+    for asked in (None, 1024, 65536):
+        assert_same(script(text, asked, trained), command_answer(text, asked, trained))
+
+
+def test_a_length_is_read_as_the_command_reads_it(script: Script) -> None:
+    given = ["4096", "4,096", "1,234,567", "8k", "128K", "1m", " 32 k ", "1_000", "-3", "+4"]
+    given += ["it's", "4,0", "4,0000", ",096", "4096,", "1234,567", "abc", "1.5k", "k", "4 096"]
+    mine = script.call("command.js", "lengthIn", [[one] for one in given])
+    assert mine == [read_length(one) for one in given]
+    assert mine[1] == "4096n" and mine[11].endswith("32,768 or 32k; got '4,0'")
+
+
+def read_length(written: str) -> str:
+    """Return a length as the script prints it, or what the command says of it."""
+    try:
+        return f"{length_of(written)}n"
+    except ArgumentTypeError as error:
+        return str(error)
 
 
 @pytest.mark.parametrize("planted", ["\x1b[2J", "\x85", "\u202e", "\n", "\ud800"])

@@ -7,9 +7,9 @@ import { COLUMNS, cellsOf, factsOf, remedyOf } from "./config/explain.js";
 import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
 import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
-import { Refusal, general, oneLine } from "./config/python.js";
+import { Refusal, general, grouped, oneLine } from "./config/python.js";
 import { PROGRAMS, servingOf, servingText } from "./config/serving.js";
-import { explain, families, keys } from "./config/tables.js";
+import { explain, families, keys, rule } from "./config/tables.js";
 import { largest, list } from "./positions.js";
 
 const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
@@ -19,11 +19,28 @@ const DESCRIBED = 12; // how many types of layers are described, at most
 const STATUS = [
   "Exit status 0: nothing is wrong.",
   "Exit status 1: something is wrong. The length leads to new angles.",
-  "Exit status 2: the configuration cannot be read.",
 ];
+// What may be at fault, each with a field of its own, and what is said of it.
+const UNREAD = {
+  text: "Exit status 2: the configuration cannot be read.",
+  length: "Exit status 2: the length asked about cannot be read.",
+  trained: "Exit status 2: the trained length cannot be read.",
+};
+// Pages of the book: the address from its top, and the words of a link to it.
+const ROOT = new URL("../../", import.meta.url);
+const ADVICE = ["how-to/extend-a-context/", "Extend a context"];
+const LOST = [
+  "how-to/extended-and-worse/#no-original",
+  "original_max_position_embeddings was left out",
+];
+const SCHEMES = {
+  [families.ALIBI]: ["schemes/alibi/", "ALiBi"],
+  [families.LEARNED]: ["how-to/resize-a-table/", "Resize a table"],
+  [families.BUCKETS]: ["schemes/t5/", "T5's bias"],
+};
+const OTHER = "Exit status 2: the model has other positions than rotary ones. About them:";
 const UNKNOWN = "The model type is not known: this holds only if every layer rotates, as in Llama.";
 const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
-const ABOUT_LENGTH = /^(length must|argument --length)/;
 const PARTS = `
   <div class="given">
     <div class="knob"><label for="wb-model">model</label><select id="wb-model"></select></div>
@@ -31,9 +48,9 @@ const PARTS = `
     <div class="paper">
       <pre aria-hidden="true"></pre>
       <textarea id="wb-text" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off"
-        aria-describedby="wb-error"></textarea>
+        aria-describedby="wb-text-error"></textarea>
     </div>
-    <p id="wb-error" class="error" role="status"></p>
+    <p id="wb-text-error" class="error" role="status"></p>
   </div>
   <div class="stage"></div>
   <div class="asked">
@@ -47,9 +64,11 @@ const PARTS = `
     <div class="times" role="group" aria-label="length asked about, times the promised one"></div>
     <div class="knob">
       <label for="wb-trained">trained length</label>
-      <input id="wb-trained" inputmode="numeric" autocomplete="off">
+      <input id="wb-trained" inputmode="numeric" autocomplete="off"
+        aria-describedby="wb-trained-error">
       <input type="range" min="0" step="1" data-of="trained" aria-label="trained length">
     </div>
+    <p id="wb-trained-error" class="error" role="status"></p>
     <div class="knob layers"><label for="wb-layers">layers in the picture</label>
       <select id="wb-layers"></select></div>
     <div class="knob"><label for="wb-program">start with</label>
@@ -88,6 +107,9 @@ function table(heads, rows, kind) {
   return make("table", { className: kind }, make("thead", {}, head),
     make("tbody", {}, ...rows.map((cells) => row(cells, "td"))));
 }
+
+/** A link to a page of the book. */
+const link = ([address, words]) => make("a", { href: new URL(address, ROOT) }, words);
 
 const paragraph = (text, className = "") => make("p", { className }, text);
 
@@ -150,26 +172,30 @@ const stopOf = (length) =>
     return off(stop) < off(STOPS[best]) ? n : best;
   }, 0);
 
-/** The paths of the entries that say how long sequences of training were, as they are given. */
-function trainedPaths({ place, scheme, trainedLength }, places) {
-  const { entries, section } = place;
-  const given = (paths) => [...new Set(paths)].filter((path) => places.has(path));
-  const original = given([entries, section].map((one) => one.path(families.ORIGINAL)));
-  if (original.length || trainedLength === null) return original;
-  const [first] = entries.given(keys.LENGTHS);
-  const same = keys.SAME_LENGTHS.includes(first) ? keys.SAME_LENGTHS : [first];
-  return given(same.map((key) => entries.path(key)));
+/** The verdict in words, with a link where a page says more. */
+function told({ fault, status, error, layers }) {
+  const [, other] = error?.match(/, which uses (.*): it has no frequencies/) ?? [];
+  if (other) return [OTHER, " ", link(SCHEMES[other]), "."];
+  if (fault) return [UNREAD[fault]];
+  const said = [STATUS[status]];
+  if (layers.some(({ rotates }) => rotates === null)) said.push(" ", UNKNOWN);
+  const isUngiven = ({ notes }) => notes.some((note) => note.endsWith(rule.UNGIVEN));
+  const found = layers.find(isUngiven);
+  if (found) {
+    const trained = grouped(found.trained_length);
+    said.push(` This holds only if the model was trained on ${trained} tokens: `, link(LOST), ".");
+  }
+  return said;
 }
 
-/** A text with other values in these places, [start, end]. */
-function replaced(text, spans, value) {
-  const last = [...spans].sort(([a], [b]) => b - a);
-  return last.reduce((all, [start, end]) => all.slice(0, start) + value + all.slice(end), text);
+/** Which is at fault where an answer is an error: the first with which there is one. */
+function faultOf(text, trained) {
+  if (answered(text).error !== undefined) return "text";
+  return answered(text, null, trained).error === undefined ? "length" : "trained";
 }
 
 /** The parts of a text that an error is about: its entries, or where its syntax breaks. */
 function marks({ error, at, places }, text) {
-  if (error === undefined) return [];
   if (at !== undefined) return [[Math.min(at, Math.max(text.length - 1, 0)), at + 1]];
   const [wrong] = error.split(/; got |, such as /);
   const named = wrong.split(/[\s,]+/).map((path) => given(path, places));
@@ -194,7 +220,7 @@ class Workbench extends HTMLElement {
     this.append(make("div", { className: "bench", innerHTML: PARTS }));
     const one = (selector) => this.querySelector(selector);
     this.model = one("#wb-model");
-    this.field = one("textarea");
+    this.text = one("textarea");
     this.paper = one(".paper pre");
     this.length = one("#wb-length");
     this.trained = one("#wb-trained");
@@ -210,7 +236,7 @@ class Workbench extends HTMLElement {
   timesButton(times) {
     const words = times === 1n ? "as promised" : `${times} times`;
     const button = make("button", { type: "button" }, words);
-    button.addEventListener("click", () => this.ask(this.promised * times));
+    button.addEventListener("click", () => this.ask("length", this.promised * times));
     return button;
   }
 
@@ -218,14 +244,15 @@ class Workbench extends HTMLElement {
     const one = (selector) => this.querySelector(selector);
     const on = (target, type, act) => target.addEventListener(type, act);
     on(this.model, "change", () => this.pick(this.model.value));
-    on(this.field, "input", () => this.show());
-    on(this.field, "scroll", () => this.follow());
-    on(this.length, "input", () => this.show());
-    on(this.trained, "input", () => this.train(this.trained.value));
+    on(this.text, "scroll", () => this.follow());
+    for (const field of [this.text, this.length, this.trained]) {
+      on(field, "input", ({ inputType }) => this.show(inputType === "insertFromPaste"));
+    }
     on(this.layers, "change", () => this.paint());
     on(this.program, "change", () => this.starts());
-    on(one("[data-of=length]"), "input", ({ target }) => this.ask(BigInt(STOPS[target.value])));
-    on(one("[data-of=trained]"), "input", ({ target }) => this.train(STOPS[target.value]));
+    for (const name of ["length", "trained"]) {
+      on(one(`[data-of=${name}]`), "input", ({ target }) => this.ask(name, STOPS[target.value]));
+    }
     on(document, "paste", (event) => this.paste(event));
     new ResizeObserver(() => this.paint()).observe(this.stage);
   }
@@ -237,23 +264,25 @@ class Workbench extends HTMLElement {
     const asked = query.get("workbench.length");
     this.pick(MODELS.some((one) => one.key === key) ? key : FIRST.model);
     if (asked !== null) this.length.value = asked;
-    else if (key === null) this.ask(this.promised * FIRST.times);
+    else if (key === null) this.ask("length", this.promised * FIRST.times);
     if (asked !== null) this.show();
   }
 
   pick(key) {
     this.model.value = key;
-    this.length.value = "";
     this.write(MODELS.find((one) => one.key === key)?.text ?? "");
   }
 
-  write(text) {
-    this.field.value = text;
-    this.show();
+  /** Take another configuration, of which nothing is asked yet. */
+  write(text, isPasted = false) {
+    this.text.value = text;
+    this.length.value = this.trained.value = "";
+    this.show(isPasted);
   }
 
-  ask(length) {
-    this.length.value = length;
+  /** Ask about a length, or take another one for that of training. */
+  ask(name, length) {
+    this[name].value = length;
     this.show();
   }
 
@@ -261,13 +290,12 @@ class Workbench extends HTMLElement {
       or picked. */
   paste(event) {
     const text = event.clipboardData.getData("text");
-    const editing = event.target.closest?.("input, textarea") ?? this.field;
-    const isSpare = [this.picked, ""].includes(this.field.value.trim());
-    const isFromElsewhere = event.target !== this.field;
-    if (editing !== this.field || !/^\s*\{/.test(text) || !(isSpare || isFromElsewhere)) return;
+    const editing = event.target.closest?.("input, textarea") ?? this.text;
+    const isSpare = [this.picked, ""].includes(this.text.value.trim());
+    const isFromElsewhere = event.target !== this.text;
+    if (editing !== this.text || !/^\s*\{/.test(text) || !(isSpare || isFromElsewhere)) return;
     event.preventDefault();
-    this.length.value = "";
-    this.write(text);
+    this.write(text, true);
   }
 
   /** The text of the model that is picked. */
@@ -275,50 +303,51 @@ class Workbench extends HTMLElement {
     return MODELS.find((one) => one.key === this.model.value)?.text ?? "";
   }
 
-  /** Write another trained length into the configuration. */
-  train(length) {
-    if (!/^\d+$/.test(length)) return;
-    const places = (this.paths ?? []).map((path) => this.found.places.get(path));
-    const spans = places.filter(Boolean).map(({ value }) => value);
-    this.field.value = replaced(this.field.value, spans, String(length));
-    this.show({ isTraining: true });
-  }
-
-  show({ isTraining = false } = {}) {
-    const text = this.field.value;
+  /** Show the answer; a fault of what is pasted comes into view. */
+  show(isPasted = false) {
+    const text = this.text.value;
     if (text !== this.picked) this.model.value = "";
     const found = this.answer(text);
     this.found = found;
-    const isOfLength = ABOUT_LENGTH.test(found.error ?? "");
-    this.complain(this.length, "#wb-length-error", isOfLength ? found.error : "");
-    this.complain(this.field, "#wb-error", isOfLength ? "" : (found.error ?? ""));
-    this.mark(isOfLength ? [] : marks(found, text), text);
-    const isUnknown = found.layers?.some(({ rotates }) => rotates === null);
-    this.say(isUnknown ? `${STATUS[found.status]} ${UNKNOWN}` : STATUS[found.status]);
+    for (const name of Object.keys(UNREAD)) this.complain(name, found.faults?.[name] ?? "");
+    this.mark(found.fault === "text" ? marks(found, text) : [], text);
+    this.say(make("p", {}, ...told(found)));
     this.describe();
     this.starts();
-    if (found.layers) this.set(isTraining);
+    if (found.layers) this.set();
     this.paint();
-  }
-
-  answer(text) {
-    try {
-      return answered(text, lengthIn(this.length.value));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return { status: 2, error: oneLine(error.message), places: new Map() };
+    if (isPasted && found.fault) {
+      this.querySelector(`#wb-${found.fault}-error`).scrollIntoView({ block: "nearest" });
     }
   }
 
-  complain(input, where, error) {
-    this.querySelector(where).textContent = error;
-    if (error) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
+  /** What the command answers; or what is wrong with which of the fields, and the first of these. */
+  answer(text) {
+    const faults = {};
+    const [length, trained] = ["length", "trained"].map((name) => {
+      try {
+        return lengthIn(this[name].value);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        faults[name] = oneLine(error.message);
+        return null;
+      }
+    });
+    const found = answered(text, length, trained);
+    if (found.error !== undefined) faults[faultOf(text, trained)] = found.error;
+    const fault = Object.keys(UNREAD).find((name) => name in faults);
+    return fault ? { ...found, layers: undefined, faults, fault } : found;
   }
 
-  say(words) {
+  complain(name, error) {
+    this.querySelector(`#wb-${name}-error`).textContent = error;
+    if (error) this[name].setAttribute("aria-invalid", "true");
+    else this[name].removeAttribute("aria-invalid");
+  }
+
+  say({ textContent, childNodes }) {
     const status = this.querySelector(".says");
-    if (status.textContent !== words) status.textContent = words;
+    if (status.textContent !== textContent) status.replaceChildren(...childNodes);
   }
 
   /** Mark parts of the text in the layer behind it. */
@@ -335,8 +364,8 @@ class Workbench extends HTMLElement {
   }
 
   follow() {
-    this.paper.scrollTop = this.field.scrollTop;
-    this.paper.scrollLeft = this.field.scrollLeft;
+    this.paper.scrollTop = this.text.scrollTop;
+    this.paper.scrollLeft = this.text.scrollLeft;
   }
 
   /** Write what was found below the picture. */
@@ -353,6 +382,8 @@ class Workbench extends HTMLElement {
     printed.open = place.querySelector("details")?.open ?? false;
     if (more > 0 && !printed.open) printed.addEventListener("toggle", print, { once: true });
     else print();
+    const wrong = layers.some((found) => found.wrong);
+    if (wrong) all.push(make("p", {}, "Which rule to choose: ", link(ADVICE), "."));
     place.replaceChildren(...all, paragraph(explain.REPORT), printed);
   }
 
@@ -374,8 +405,8 @@ class Workbench extends HTMLElement {
   }
 
   /** Set the controls to what was read. */
-  set(isTraining) {
-    const { layers, settings, places } = this.found;
+  set() {
+    const { layers, settings, isOpen } = this.found;
     const [first] = layers;
     const names = layers.map(({ layer_type: type }) => type ?? "");
     const chosen = this.layers.value;
@@ -387,13 +418,9 @@ class Workbench extends HTMLElement {
     this.length.placeholder = first.asked_length ?? "";
     this.slide("length", first.asked_length);
     const own = settings.find(({ trainedLength }) => trainedLength !== null) ?? settings[0];
-    this.paths = trainedPaths(own, places);
-    this.trained.disabled = !this.paths.length;
+    this.trained.disabled = !isOpen;
     this.trained.placeholder = own.trainedLength ?? "not said";
-    if (!isTraining || document.activeElement !== this.trained) {
-      this.trained.value = own.trainedLength ?? "";
-    }
-    this.slide("trained", own.trainedLength, !this.paths.length);
+    this.slide("trained", own.trainedLength, !isOpen);
   }
 
   slide(name, length, disabled = false) {

@@ -3,7 +3,7 @@
 import { frequenciesOf, readConfig } from "./config.js";
 import { load } from "./entries.js";
 import { explained, worded } from "./explain.js";
-import { Refusal, dumps, oneLine } from "./python.js";
+import { Refusal, dumps, oneLine, repr } from "./python.js";
 import { explain } from "./tables.js";
 
 export const [HEALTHY, ILL, COULD_NOT_TELL] = [0, 1, 2]; // exit statuses
@@ -12,32 +12,50 @@ export const FILE = "config.json"; // the name under which the text is read
 // A number of times 1024, or of its square.
 const TIMES = { "": 1n, k: 2n ** 10n, m: 2n ** 20n };
 
-/** The length that is asked about, a BigInt, from what stands in a field; null if nothing does. */
+// Digits, with commas or without, and a unit.
+const LENGTH = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*))\s*([km]?)$/i;
+
+/** A length, a BigInt, from what is written in a field; null if nothing is. */
 export function lengthIn(text) {
   const written = text.trim();
   if (!written) return null;
-  const [, digits, unit] = written.match(/^([+-]?\d+(?:_\d+)*)\s*([km]?)$/i) ?? [];
+  const [, digits, unit] = written.match(LENGTH) ?? [];
   if (digits === undefined) {
-    throw new Refusal(`argument --length: invalid length value: '${written}'`);
+    const allowed = "a number of tokens, such as 32768, 32,768 or 32k";
+    throw new Refusal(`a length must be ${allowed}; got ${repr(written)}`);
   }
-  return BigInt(digits.replace(/[+_]/g, "")) * TIMES[unit.toLowerCase()];
+  return BigInt(digits.replace(/[+_,]/g, "")) * TIMES[unit.toLowerCase()];
 }
 
-/** What is read and computed for each type of layers, or the error, and the exit status. */
-export function answered(text, length) {
+/** What is read and computed for each type of layers, or the error, and the exit status; `trained`
+    is the length of training that `--trained` gives. */
+export function answered(text, length = null, trained = null) {
   let places = new Map();
   try {
     const loaded = load(text, FILE);
     places = loaded.places;
-    const first = readConfig(loaded.config);
+    const first = readConfig(loaded.config, null, trained);
     if (length !== null) frequenciesOf(first, length);
     const types = first.layerTypes.length ? first.layerTypes : [null];
-    const settings = types.map((type) => readConfig(loaded.config, type));
+    const settings = types.map((type) => readConfig(loaded.config, type, trained));
     const layers = settings.map((one) => explained(one, length));
-    return { settings, layers, places, status: layers.some(({ wrong }) => wrong) ? ILL : HEALTHY };
+    const isOpen = trained !== null || takesAnother(loaded.config, first.trainedLength);
+    const status = layers.some(({ wrong }) => wrong) ? ILL : HEALTHY;
+    return { settings, layers, places, isOpen, status };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { error: oneLine(error.message), at: error.at, places, status: COULD_NOT_TELL };
+  }
+}
+
+/** Whether a configuration leaves it open how long sequences of training were. */
+function takesAnother(config, length) {
+  try {
+    readConfig(config, null, (length ?? 1n) + 1n);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return false;
   }
 }
 

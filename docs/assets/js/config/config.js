@@ -15,8 +15,9 @@ import {
 import { keys } from "./tables.js";
 
 /** The settings that a configuration, a Map, gives the layers of one type. Integers are BigInts. */
-export function readConfig(config, layerType = null) {
-  const { rule, head, stack, ...found } = read(config, layerType);
+export function readConfig(config, layerType = null, trainedLength = null) {
+  if (trainedLength !== null) asInteger("trained_length", trainedLength, 2n);
+  const { rule, head, stack, ...found } = read(config, layerType, trainedLength);
   const rotaryD = rule.scheme === keys.NONE ? 0n : head.rotaryD;
   return { ...found, ...rule, ...stackNames(stack), d: head.d, rotaryD };
 }

@@ -33,9 +33,22 @@ function parsed(text, name) {
       throw error;
     }
     const isSyntax = error.at !== undefined || error.isNested;
+    if (error.message.startsWith("Expecting")) explainFault(error, text);
     if (isSyntax) error.message = `config must be a JSON file; got ${name}: ${error.message}`;
     throw error;
   }
+}
+
+/** Say in plain words, before those of Python, what breaks the syntax, if that is clear. */
+function explainFault(error, text) {
+  const comma = text.lastIndexOf(",", error.at - 1);
+  const isAfter = comma >= 0 && /^[ \t\r\n]*$/.test(text.slice(comma + 1, error.at));
+  const rest = text.slice(isAfter ? comma : error.at);
+  const [cause, said] =
+    [...limits.CAUSES].find(([one]) => new RegExp(`^(?:${one})`).test(rest)) ?? [];
+  if (cause === undefined) return;
+  error.message = `${said}: ${error.message}`;
+  if (cause === [...limits.CAUSES.keys()][0]) error.at = comma;
 }
 
 /** A mapping whose entries are read by type. A null entry counts as missing. */

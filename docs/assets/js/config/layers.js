@@ -7,12 +7,13 @@ import { alike } from "./nearest.js";
 import { Refusal, equals, general, isMissing, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, AXES, AXIAL, BACKWARD, BASE, BY_LAYER, LABELS, LOCAL, PARAMETERS } = families;
+const { ALIBI, ASKING, AXES, AXIAL, BACKWARD, BASE, BY_LAYER, LABELS, LOCAL } = families;
+const { OTHERS, PARAMETERS } = families;
 const { RESCALING, ROTATING_WIDTHS, SAME, SCALED_WINDOWS } = families;
 const { SWITCHED, UNROTATED, UNSCALED_WINDOWS, WINDOW, WINDOWS } = families;
 const { GAPPED, NO_ROPE, ROPE, WINDOWED } = words;
-const { COMPRESSED, COUNTS, FLAGS, GAPS, HIDDEN, INTERVAL, LOCALS, RESCALED, ROTARY } = keys;
-const { SCHEMES, TEXTS, THETAS, THINKER } = keys;
+const { ATTENTION, COMPRESSED, COUNTS, FLAGS, GAPS, HIDDEN, INTERVAL, LOCALS } = keys;
+const { RESCALED, ROTARY, SCHEMES, TEXTS, THETAS, THINKER } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
 /** The settings of one type of layers; `apart` if they have a base of their own, `baseGiven` if that
@@ -74,6 +75,13 @@ export function textOf(whole, notes) {
 export function refuseOthers(reading) {
   const { entries, kind, known, notes } = reading;
   if (isUnrotated(reading)) return;
+  const other = otherScheme(reading);
+  if (other !== undefined) {
+    throw new Refusal(
+      "config must have a model type that rotates queries and keys; got model type" +
+        ` ${shown(kind)}, which uses ${other}: it has no frequencies to scale`,
+    );
+  }
   for (const [key, wanted] of FLAGS) {
     if (entries.flag(key, wanted) === wanted) continue;
     throw new Refusal(
@@ -113,6 +121,18 @@ export function refuseOthers(reading) {
         ` ${type === null ? "no model type" : `model type ${shown(type)}`}, and no such key`,
     );
   }
+}
+
+/** Which positions a model has that does not rotate, if that is certain. */
+function otherScheme({ entries, kind }) {
+  const attention = entries.mapping.get(ATTENTION);
+  const ofAttention = isObject(attention) && attention.get("alibi") === true;
+  if ((kind === "mpt" && ofAttention) || (kind === "falcon" && entries.flag("alibi", false))) {
+    return ALIBI;
+  }
+  const isPlain = SCHEMES.every((key) => [null, "absolute"].includes(entries.text(key)));
+  if (!isPlain || entries.given(ROTARY).length) return undefined;
+  return [...OTHERS].find(([, kinds]) => kinds.includes(kind))?.[0];
 }
 
 /** Whether the model type has no rotation, or a key that switches it off. */

@@ -12,14 +12,17 @@ import { usual } from "./spellings.js";
 import { stackOf, windowOf } from "./stack.js";
 import { families, keys, reading as texts } from "./tables.js";
 
-const { BASE, META, META_RULE, PAIRING, SAME, UNROTATED, WIDTH } = families;
-const { NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL } = keys;
+const { BASE, META, META_RULE, ORIGINAL, PAIRING, SAME, UNROTATED, WIDTH } = families;
+const { LENGTHS, NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
-export function read(config, layerType) {
+export function read(config, layerType, trainedLength = null) {
   const notes = [];
-  const part = usual(textOf(translated(new Entries(config), notes), notes), notes);
+  let part = usual(textOf(translated(new Entries(config), notes), notes), notes);
+  if (trainedLength !== null) {
+    part = new Entries(new Map([...part.mapping, [ORIGINAL, trainedLength]]), part.place);
+  }
   const named = part.text("model_type");
   const kind = SAME.get(named) ?? named;
   const defaults = defaultsOf(kind);
@@ -37,6 +40,12 @@ export function read(config, layerType) {
   const section = layers.get(chosen);
   const head = headOf(reading, section, chosen);
   const rule = section === null ? standing(entries) : ruleOf(reading, section, head);
+  if (section !== null && ![null, rule.trainedLength].includes(trainedLength)) {
+    throw new Refusal(
+      `trained_length must be left out with rope_type "${rule.scheme}", which goes by` +
+        ` ${LENGTHS[0]}; got ${trainedLength}`,
+    );
+  }
   return {
     rule,
     head,

@@ -231,7 +231,8 @@ function readFixedNtk({ notes }, entries) {
 /** Note which length is taken for the trained one where that is not given. */
 function noteMissing({ notes }, original, trained) {
   if (original !== null) return;
-  notes.push(`${ORIGINAL} is not given. transformers uses ${LENGTHS[0]}, ${trained}.`);
+  const used = `transformers uses ${LENGTHS[0]}, ${trained}.`;
+  notes.push(`${ORIGINAL} is not given. ${used} ${texts.UNGIVEN}`);
 }
 
 function readLinear(reading, entries, head, { length }) {
