@@ -5,14 +5,15 @@ the old address, stands a list of its pages, sections, tables and figures. Each 
 the anchor that the place had on the long page, and leads to the place. `docs/data/moved.yml` has
 the anchors. With scripts, `moved.js` leads on from an old address at once.
 
-Of a page that is now a part of another, a short one stays, with links from each old anchor.
+Of a page that is now a part of another, a short one stays, with links from each old anchor. A
+folder of pages without a page of its own leads to the first of them.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import PurePosixPath
@@ -23,6 +24,7 @@ from mkdocs.structure.pages import Page
 
 from scripts import DATA
 from scripts.book import pages
+from scripts.book.chapters import chapters
 from scripts.book.data import front_matter, load
 from scripts.book.settings import HEADING
 from scripts.book.sourcemap_page import CAPTION, TITLED, sections_of
@@ -62,6 +64,24 @@ LEFT = """\
 {items}
 </ul>
 </main>
+</body>
+</html>
+"""
+# The page of a folder that has none.
+FOLDER = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>{folder}</title>
+<link rel="canonical" href="{canonical}">
+</head>
+<body>
+<p>The first page here: <a href="{address}">{title}</a></p>
 </body>
 </html>
 """
@@ -112,7 +132,38 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
             content = left_page(old, path, anchors, config.site_url or "")
             name = f"{old.removesuffix('.md')}/index.html"
             files.append(File.generated(config, name, content=content))
+    for folder, first in folders(file.src_uri for file in files.documentation_pages()).items():
+        content = folder_page(folder, first, config.site_url or "")
+        files.append(File.generated(config, f"{folder}/index.html", content=content))
     return files
+
+
+def folders(paths: Iterable[str]) -> dict[str, str]:
+    """Return each folder without a page of its own, and its first page in the navigation.
+
+    Examples:
+        >>> folders(["how-to/how-fast.md", "how-to/choose-a-scheme.md", "schemes/index.md"])
+        {'how-to': 'how-to/choose-a-scheme.md'}
+    """
+    known = set(paths)
+    order = [page for chapter in chapters() for page in chapter.pages if page in known]
+    parents = {folder.as_posix() for path in order for folder in PurePosixPath(path).parents[:-1]}
+    return {
+        folder: next(path for path in order if path.startswith(f"{folder}/"))
+        for folder in sorted(parents)
+        if f"{folder}/index.md" not in known
+    }
+
+
+def folder_page(folder: str, first: str, site: str) -> str:
+    """Return the page of a folder that has none, as HTML: it leads to a page of the folder."""
+    address = first.removesuffix("index.md").removesuffix(".md").rstrip("/") + "/"
+    return FOLDER.format(
+        address=posixpath.relpath(address, folder) + "/",
+        folder=f"{folder}/",
+        canonical=f"{site}{address}",
+        title=escape(pages.title(first)),
+    )
 
 
 def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
