@@ -42,7 +42,7 @@ LIST = """\
 </ol>
 </div>
 """
-# What stays of a page that is now a part of another.
+# What stays of a page that is now a part of another, and the page of a folder that has none.
 LEFT = """\
 <!doctype html>
 <html lang="en">
@@ -50,41 +50,28 @@ LEFT = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>{old} has moved</title>
+<title>{title}</title>
 <link rel="canonical" href="{canonical}">
 <link rel="icon" href="{up}assets/built/icon.svg">
 <link rel="stylesheet" href="{up}assets/css/tokens.css">
-<script type="module" src="{up}assets/js/moved.js"></script>
+{leads_on}
 </head>
 <body dir="ltr" data-md-color-scheme="default">
 <main class="md-typeset left">
-<h1>This page has moved</h1>
-<p class="places">It is now a part of {whole}.</p>
-<ul class="places">
-{items}
-</ul>
+<h1>{heading}</h1>
+{said}
 </main>
 </body>
 </html>
 """
-# The page of a folder that has none.
-FOLDER = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="refresh" content="0; url={address}">
-<title>{folder}</title>
-<link rel="canonical" href="{canonical}">
-</head>
-<body>
-<p>The first page here: <a href="{address}">{title}</a></p>
-</body>
-</html>
-"""
+# With scripts the anchor of an address tells which of the places it leads to.
+BY_ANCHOR = '<script type="module" src="{up}assets/js/moved.js"></script>'
+AT_ONCE = '<meta http-equiv="refresh" content="0; url={address}">'
+PLACES = """\
+<p class="places">It is now a part of {whole}.</p>
+<ul class="places">
+{items}
+</ul>"""
 
 
 @dataclass
@@ -157,12 +144,15 @@ def folders(paths: Iterable[str]) -> dict[str, str]:
 
 def folder_page(folder: str, first: str, site: str) -> str:
     """Return the page of a folder that has none, as HTML: it leads to a page of the folder."""
-    address = first.removesuffix("index.md").removesuffix(".md").rstrip("/") + "/"
-    return FOLDER.format(
-        address=posixpath.relpath(address, folder) + "/",
-        folder=f"{folder}/",
-        canonical=f"{site}{address}",
-        title=escape(pages.title(first)),
+    whole = first.removesuffix(".md").removesuffix("/index")
+    address = posixpath.relpath(whole, folder) + "/"
+    return LEFT.format(
+        title=f"{folder}/",
+        canonical=f"{site}{whole}/",
+        up="../" * (folder.count("/") + 1),
+        leads_on=AT_ONCE.format(address=address),
+        heading="This folder has no page of its own",
+        said=f"<p>Its first page: {link(address, Place(pages.title(first), ''))}</p>",
     )
 
 
@@ -177,15 +167,21 @@ def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
     places = [
         Place(names.get(after, after), before, rest) for after, (before, *rest) in by_place.items()
     ]
-    return LEFT.format(
-        old=old.removesuffix(".md"),
-        canonical=f"{site}{path.removesuffix('.md')}/",
-        up="../" * (old.count("/") + 1),
+    up = "../" * (old.count("/") + 1)
+    said = PLACES.format(
         whole=link(f"{address}#{anchors['']}", Place(pages.title(path), "", whole[1:])),
         items="\n".join(
             f"<li>{link(f'{address}#{after}', place)}</li>"
             for after, place in zip(by_place, places, strict=True)
         ),
+    )
+    return LEFT.format(
+        title=f"{old.removesuffix('.md')} has moved",
+        canonical=f"{site}{path.removesuffix('.md')}/",
+        up=up,
+        leads_on=BY_ANCHOR.format(up=up),
+        heading="This page has moved",
+        said=said,
     )
 
 
