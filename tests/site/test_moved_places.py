@@ -109,7 +109,9 @@ def test_every_folder_above_a_page_has_a_page(site: Site) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_leads_to_its_first_page_without_scripts(folder: str, page_without_scripts: Page) -> None:
+def test_a_folder_leads_to_its_first_page_without_scripts(
+    folder: str, page_without_scripts: Page
+) -> None:
     page_without_scripts.goto(f"{folder}/")
     expect(page_without_scripts).to_have_url(
         f"{site_url(page_without_scripts)}{address(FOLDERS[folder])}"
