@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.shell import BashSessionLexer
+
 from scripts import ROOT
 from scripts.book.text import Correction, Span, line_of, spans
 
@@ -30,6 +32,8 @@ FENCE = re.compile(
     re.M | re.S,
 )
 PROMPTS = {"pycon": (">>> ", "... "), "console": ("$ ", "> ")}
+# Pygments takes output that begins with "#" or "%" for a command.
+BashSessionLexer._ps1rgx = re.compile(r"(\$ )(.*\n?)")
 TRACEBACK = "Traceback (most recent call last):\n"
 STATUS = "[exit status "
 HIDDEN = re.compile(r"[ ]*(?:`{3,}|~{3,})[ ]*pycon hidden[ ]*\n")

@@ -1,8 +1,9 @@
 """Embeds the project's own code in pages: `--src-- posenc.embeddings.sinusoidal.shift_matrix`.
 
 Such a line becomes a listing of that function, class, method or constant, cut from its file while
-the site is built. `--src-- … nodoc` omits the docstring, for pages that explain it in prose. If the
-symbol or its file does not exist, the build stops.
+the site is built. `--src-- … nodoc` omits the docstring, for pages that explain it in prose, and
+`--src-- … imports` adds the imports that it uses, for readers who copy it. If the symbol or its
+file does not exist, the build stops.
 
 `--src-- docs.proofs.rotary.rope_relative` is a formal theorem with its proof, or a definition, and
 `--src-- … noproof` the statement alone.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 from markdown import Markdown
@@ -26,7 +28,9 @@ from scripts.book.text import outside_code
 from scripts.proofs.source import read
 
 LINE = re.compile(
-    r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<short> nodoc| noproof)?[ ]*$", re.M
+    r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)"
+    r"(?P<short> nodoc| noproof)?(?P<imports> imports)?[ ]*$",
+    re.M,
 )
 LANGUAGES = {".py": "python", ".v": "coq"}  # of the files that listings are cut from
 WHOLE = {".c": "c", ".cpp": "cpp", ".go": "go", ".mjs": "js", ".rs": "rust", ".swift": "swift"}
@@ -38,10 +42,18 @@ class SymbolNotFoundError(LookupError):
     """A page embeds a symbol that its file does not define."""
 
 
-def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path, str]:
+def listing(line: re.Match[str]) -> tuple[Path, str]:
+    """Return the file and the text of what a line of a page embeds."""
+    return source(line["symbol"], short=bool(line["short"]), imports=bool(line["imports"]))
+
+
+def source(
+    symbol: str, *, short: bool = False, imports: bool = False, root: Path = ROOT
+) -> tuple[Path, str]:
     """Return the file, relative to the root, and the text that defines a dotted symbol in it.
 
-    With `short`, the docstring of a function is left out, or the proof of a theorem.
+    With `short`, the docstring of a function is left out, or the proof of a theorem. With
+    `imports`, the imports that a definition uses stand above it.
     """
     *place, suffix = symbol.split(".")
     whole = root.joinpath(*place).with_suffix(f".{suffix}")
@@ -51,7 +63,7 @@ def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path
     if path.suffix == ".v":
         return path.relative_to(root), _formal(path, names, short)
     text = path.read_text(encoding="utf-8")
-    body: list[ast.stmt] = ast.parse(text).body
+    module = body = ast.parse(text).body
     node: ast.stmt | None = None
     for name in names:
         node = next((n for n in body if name in _defined_names(n)), None)
@@ -59,7 +71,9 @@ def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path
             raise SymbolNotFoundError(f"{path.relative_to(root)} defines no {'.'.join(names)}")
         body = getattr(node, "body", [])
     assert node is not None
-    return path.relative_to(root), _definition_source(text.splitlines(), node, short)
+    code = _definition_source(text.splitlines(), node, short)
+    above = "".join(f"{line}\n" for line in _imports(module, code)) if imports else ""
+    return path.relative_to(root), f"{above}\n\n{code}" if above else code
 
 
 def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
@@ -89,6 +103,16 @@ def _defined_names(node: ast.stmt) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else []
     targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
     return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _imports(module: list[ast.stmt], code: str) -> Iterator[str]:
+    """Yield the imports of a module that bind what a part of it uses."""
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    for node in module:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [a for a in node.names if (a.asname or a.name.split(".")[0]) in used]
+            if node.names:
+                yield ast.unparse(node)
 
 
 def _definition_source(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
@@ -126,13 +150,11 @@ class _Embed(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         for match in reversed(_lines(text)):
-            path, code = source(match["symbol"], short=bool(match["short"]))
-            listing = (
-                f'```{(LANGUAGES | WHOLE)[path.suffix]} title="{path.as_posix()}"\n{code}\n```'
-            )
+            path, code = listing(match)
+            fence = f'```{(LANGUAGES | WHOLE)[path.suffix]} title="{path.as_posix()}"\n{code}\n```'
             text = (
                 text[: match.start()]
-                + textwrap.indent(listing, match["margin"])
+                + textwrap.indent(fence, match["margin"])
                 + text[match.end() :]
             )
         return text.split("\n")

@@ -1,11 +1,13 @@
 """The setting that lets a rotary model of transformers 5 read longer sequences than in training."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import Any
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
 
 
-def with_yarn(config: Any, trained: int, length: int) -> Any:
+# The quotation marks let readers copy the function without an import.
+def with_yarn(config: "PreTrainedConfig", trained: int, length: int) -> "PreTrainedConfig":
     """Return the configuration of a model with one base, set to read `length` tokens with YaRN."""
     config.rope_parameters = config.rope_parameters | {  # rope_theta stays
         "rope_type": "yarn",

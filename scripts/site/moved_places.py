@@ -5,14 +5,15 @@ the old address, stands a list of its pages, sections, tables and figures. Each 
 the anchor that the place had on the long page, and leads to the place. `docs/data/moved.yml` has
 the anchors. With scripts, `moved.js` leads on from an old address at once.
 
-Of a page that is now a part of another, a short one stays, with links from each old anchor.
+Of a page that is now a part of another, a short one stays, with links from each old anchor. A
+folder of pages without a page of its own leads to the first of them.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import PurePosixPath
@@ -23,6 +24,7 @@ from mkdocs.structure.pages import Page
 
 from scripts import DATA
 from scripts.book import pages
+from scripts.book.chapters import chapters
 from scripts.book.data import front_matter, load
 from scripts.book.settings import HEADING
 from scripts.book.sourcemap_page import CAPTION, TITLED, sections_of
@@ -40,7 +42,7 @@ LIST = """\
 </ol>
 </div>
 """
-# What stays of a page that is now a part of another.
+# What stays of a page that is now a part of another, and the page of a folder that has none.
 LEFT = """\
 <!doctype html>
 <html lang="en">
@@ -48,23 +50,28 @@ LEFT = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>{old} has moved</title>
+<title>{title}</title>
 <link rel="canonical" href="{canonical}">
 <link rel="icon" href="{up}assets/built/icon.svg">
 <link rel="stylesheet" href="{up}assets/css/tokens.css">
-<script type="module" src="{up}assets/js/moved.js"></script>
+{leads_on}
 </head>
 <body dir="ltr" data-md-color-scheme="default">
 <main class="md-typeset left">
-<h1>This page has moved</h1>
-<p class="places">It is now a part of {whole}.</p>
-<ul class="places">
-{items}
-</ul>
+<h1>{heading}</h1>
+{said}
 </main>
 </body>
 </html>
 """
+# With scripts the anchor of an address tells which of the places it leads to.
+BY_ANCHOR = '<script type="module" src="{up}assets/js/moved.js"></script>'
+AT_ONCE = '<meta http-equiv="refresh" content="0; url={address}">'
+PLACES = """\
+<p class="places">It is now a part of {whole}.</p>
+<ul class="places">
+{items}
+</ul>"""
 
 
 @dataclass
@@ -112,7 +119,41 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
             content = left_page(old, path, anchors, config.site_url or "")
             name = f"{old.removesuffix('.md')}/index.html"
             files.append(File.generated(config, name, content=content))
+    for folder, first in folders(file.src_uri for file in files.documentation_pages()).items():
+        content = folder_page(folder, first, config.site_url or "")
+        files.append(File.generated(config, f"{folder}/index.html", content=content))
     return files
+
+
+def folders(paths: Iterable[str]) -> dict[str, str]:
+    """Return each folder without a page of its own, and its first page in the navigation.
+
+    Examples:
+        >>> folders(["how-to/how-fast.md", "how-to/choose-a-scheme.md", "schemes/index.md"])
+        {'how-to': 'how-to/choose-a-scheme.md'}
+    """
+    known = set(paths)
+    order = [page for chapter in chapters() for page in chapter.pages if page in known]
+    parents = {folder.as_posix() for path in order for folder in PurePosixPath(path).parents[:-1]}
+    return {
+        folder: next(path for path in order if path.startswith(f"{folder}/"))
+        for folder in sorted(parents)
+        if f"{folder}/index.md" not in known
+    }
+
+
+def folder_page(folder: str, first: str, site: str) -> str:
+    """Return the page of a folder that has none, as HTML: it leads to a page of the folder."""
+    whole = first.removesuffix(".md").removesuffix("/index")
+    address = posixpath.relpath(whole, folder) + "/"
+    return LEFT.format(
+        title=f"{folder}/",
+        canonical=f"{site}{whole}/",
+        up="../" * (folder.count("/") + 1),
+        leads_on=AT_ONCE.format(address=address),
+        heading="This folder has no page of its own",
+        said=f"<p>Its first page: {link(address, Place(pages.title(first), ''))}</p>",
+    )
 
 
 def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
@@ -126,15 +167,21 @@ def left_page(old: str, path: str, anchors: dict[str, str], site: str) -> str:
     places = [
         Place(names.get(after, after), before, rest) for after, (before, *rest) in by_place.items()
     ]
-    return LEFT.format(
-        old=old.removesuffix(".md"),
-        canonical=f"{site}{path.removesuffix('.md')}/",
-        up="../" * (old.count("/") + 1),
+    up = "../" * (old.count("/") + 1)
+    said = PLACES.format(
         whole=link(f"{address}#{anchors['']}", Place(pages.title(path), "", whole[1:])),
         items="\n".join(
             f"<li>{link(f'{address}#{after}', place)}</li>"
             for after, place in zip(by_place, places, strict=True)
         ),
+    )
+    return LEFT.format(
+        title=f"{old.removesuffix('.md')} has moved",
+        canonical=f"{site}{path.removesuffix('.md')}/",
+        up=up,
+        leads_on=BY_ANCHOR.format(up=up),
+        heading="This page has moved",
+        said=said,
     )
 
 

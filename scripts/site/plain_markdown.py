@@ -12,7 +12,7 @@ import textwrap
 
 from scripts.book.citations import NOTE, WHOLE, reference, references
 from scripts.book.numbers import as_html, as_tex, bindings
-from scripts.book.source_listings import LANGUAGES, LINE, source
+from scripts.book.source_listings import LANGUAGES, LINE, listing
 from scripts.book.source_listings import WHOLE as WHOLE_FILES
 from scripts.book.text import FRONT, spans
 
@@ -46,10 +46,10 @@ def plain(text: str) -> str:
 
 def _listing(line: re.Match[str]) -> str:
     """Return the code that a line embeds, with the name of its file."""
-    path, code = source(line["symbol"], short=bool(line["short"]))
+    path, code = listing(line)
     language = (LANGUAGES | WHOLE_FILES)[path.suffix]
-    listing = f"From `{path.as_posix()}`:\n\n```{language}\n{code}\n```"
-    return textwrap.indent(listing, line["margin"])
+    text = f"From `{path.as_posix()}`:\n\n```{language}\n{code}\n```"
+    return textwrap.indent(text, line["margin"])
 
 
 def _quote_boxes(text: str) -> str:

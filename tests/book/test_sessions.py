@@ -1,10 +1,12 @@
 """Sessions are run, and their output is compared exactly."""
 
+from html import escape
 from typing import Any
 
 import pytest
 
 from scripts.book.evaluate import PageError, corrections
+from scripts.book.render import render
 from scripts.book.sessions import sessions, without_hidden_sessions
 from scripts.book.settings import strays
 from scripts.book.text import apply_corrections
@@ -148,3 +150,10 @@ def test_one_pages_print_options_do_not_reach_the_next() -> None:
     first = "```pycon\n>>> np.set_printoptions(suppress=True)\n>>> np.array([1e-9, 1])\n"
     assert corrections(first + "array([0., 1.])\n```\n") == []
     assert corrections("```pycon\n>>> np.array([1e-9, 1])\narray([1.e-09, 1.e+00])\n```\n") == []
+
+
+@pytest.mark.parametrize("line", ["# if in it, else", "% for", "[root@here ~]$ while"])
+def test_output_has_no_colours_whatever_it_begins_with(line: str) -> None:
+    html = render(f"```console\n$ python -V\n{line}\n```\n")
+    assert f'<span class="go">{escape(line)}</span>\n' in html
+    assert html.count('class="gp"') == 1

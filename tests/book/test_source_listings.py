@@ -7,7 +7,13 @@ import pytest
 
 from scripts import DOCS
 from scripts.book.render import render
-from scripts.book.source_listings import SymbolNotFoundError, embedded_symbols, source
+from scripts.book.source_listings import (
+    LINE,
+    SymbolNotFoundError,
+    embedded_symbols,
+    listing,
+    source,
+)
 
 
 @pytest.fixture
@@ -105,3 +111,33 @@ def test_the_first_chapter_embeds_the_code_it_describes() -> None:
         "posenc/frequency.py",
         "posenc/embeddings/sinusoidal.py",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "imports"),
+    [
+        ("counted", "import functools\n\n\n@functools.cache"),
+        ("LIMIT", "LIMIT"),
+        ("box", "from os import path as place\n\n\ndef box"),
+    ],
+)
+def test_a_listing_can_have_the_imports_that_it_uses(name: str, imports: str, root: Path) -> None:
+    with (root / "shop" / "box.py").open("a") as file:
+        file.write("from os import path as place, sep\nimport re\n\ndef box(): return place.sep")
+    assert source(f"shop.box.{name}", imports=True, root=root)[1].startswith(imports)
+
+
+# The pages that tell readers to copy their listings. Other pages show how a function works, with
+# links to what it uses.
+COPIED = ["diagnose/index.md", "diagnose/long-sequences.md", "extend-a-context.md"]
+
+
+@pytest.mark.parametrize("path", COPIED)
+def test_copied_listings_define_their_functions_without_an_error(path: str) -> None:
+    """Annotations, defaults and decorators are evaluated as soon as a function is defined."""
+    found = LINE.finditer((DOCS / "how-to" / path).read_text("utf-8"))
+    names: dict[str, object] = {}
+    for line in found:
+        exec(compile(listing(line)[1], line["symbol"], "exec", dont_inherit=True), names)
+        assert line["symbol"].rpartition(".")[2] in names
+    assert names

@@ -37,6 +37,16 @@ UNSEEN = """() => [...document.querySelectorAll(".katex-html")].filter(formula =
     const {width, height} = formula.getBoundingClientRect();
     return !(width && height) && !formula.closest("details:not([open]), .rows thead");
 }).map(formula => formula.textContent)"""
+# Headings over several columns of a table that do not begin and end where the columns do.
+UNEQUAL = """() => [...document.querySelectorAll("th.group")].filter(group => {
+    const [above, below] = group.closest("thead").rows;
+    const before = [...above.cells].slice(0, [...above.cells].indexOf(group));
+    const first = before.reduce((sum, cell) => sum + (cell.rowSpan > 1 ? 0 : cell.colSpan), 0);
+    const columns = [...below.cells].slice(first, first + group.colSpan);
+    const [own, left, right] = [group, columns[0], columns.at(-1)].map(
+        cell => cell.getBoundingClientRect());
+    return Math.abs(own.left - left.left) > 1 || Math.abs(own.right - right.right) > 1;
+}).map(group => group.textContent)"""
 TITLES_AND_LANGUAGE = "[document.querySelectorAll('h1').length, document.documentElement.lang]"
 FONTS = """document.fonts.ready.then(fonts =>
     [...fonts].filter(font => font.status === "loaded").map(font => font.family))"""
@@ -201,6 +211,11 @@ def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
 
 
 @every_page
+def test_a_heading_over_columns_is_as_wide_as_they_are(unfolded: Visit) -> None:
+    unfolded.resize(PHONE)
+    assert unfolded.page.evaluate(UNEQUAL) == []
+
+
 def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     assert unfolded.page.evaluate(SIDEWAYS) == []

@@ -3,12 +3,55 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from posenc import sinusoidal_encoding
-from tests.site.visits import PHONE
+from scripts.book import pages
+from scripts.book.sessions import sessions
+from scripts.book.text import spans
+from tests.site.served import address
+from tests.site.visits import PHONE, TOUCH, fresh_page
+
+# The commands of the listings with output, by page.
+COMMANDS = {
+    path: [
+        "".join(typed.source for typed in sessions(text[span.start : span.end])).rstrip()
+        for span in spans(text)
+        if text.startswith("```console\n", span.start)
+    ]
+    for path in pages.paths()
+    if "\n```console\n" in (text := pages.text(path))
+}
+# The lines of code, or of the text before it, that the buttons of listings stand on.
+COVERED = """buttons => buttons.flatMap(button => {
+    const { left, top, right, bottom } = button.getBoundingClientRect();
+    const range = document.createRange();
+    return [button.closest(".highlight"), button.closest(".highlight").previousElementSibling]
+        .flatMap(part => {
+            if (!part) return [];
+            const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT, text =>
+                button.contains(text) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+            const found = [];
+            for (let text; (text = texts.nextNode()); ) {
+                range.selectNodeContents(text);
+                const rows = [...range.getClientRects()].filter(({ width }) => width > 1);
+                // The box of a line of text has room above and below its letters.
+                if (rows.some(row => row.left < right && row.right > left
+                    && row.top + 3 < bottom && row.bottom - 3 > top)) found.push(text.data);
+            }
+            return found;
+        });
+})"""
+
+
+def copy(listing: Locator) -> str:
+    """Press the button of a listing, and return what it has copied."""
+    listing.hover()
+    listing.get_by_role("button", name="Copy").click()
+    return str(listing.evaluate("navigator.clipboard.readText()"))
 
 
 @pytest.fixture
@@ -74,12 +117,37 @@ def test_plate_is_a_figure_without_scripts(page_without_scripts: Page) -> None:
 
 def test_copy_button_copies_the_typed_lines_alone(home: Page) -> None:
     home.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    session = home.locator(".language-pycon")
-    session.hover()
-    session.get_by_role("button", name="Copy").click()
-    assert home.evaluate("navigator.clipboard.readText()") == (
+    assert copy(home.locator(".language-pycon")) == (
         "from posenc import sinusoidal_encoding\nsinusoidal_encoding([7], 8).round(3)"
     )
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_copy_button_copies_commands_without_their_output(path: str, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(address(path))
+    copied = [copy(listing) for listing in page.locator(".language-console").all()]
+    assert copied == COMMANDS[path]
+
+
+def test_copy_button_copies_the_further_lines_of_a_command(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("reference/")
+    listing = page.locator(".language-console")
+    text = "$ posenc config \\\n>   --length 8\n> 9\n\n# Not $ this.\n> Nor this.\n$ posenc"
+    listing.locator("code").evaluate("(code, text) => code.textContent = text", text)
+    assert copy(listing) == "posenc config \\\n  --length 8\n9\nposenc"
+
+
+@pytest.mark.parametrize("path", [*COMMANDS, "chapters/by-hand/code.md", "reference/alibi.md"])
+def test_copy_button_covers_nothing_on_a_phone(
+    path: str, browser: Browser, browser_context_args: dict[str, Any]
+) -> None:
+    with fresh_page(browser, browser_context_args | TOUCH) as page:
+        page.goto(address(path))
+        buttons = page.locator("article .copy:visible")
+        assert buttons.count() > 0
+        assert buttons.evaluate_all(COVERED) == []
 
 
 def test_print_shows_light_pictures(page: Page) -> None:

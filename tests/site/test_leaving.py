@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -141,7 +142,8 @@ def test_search_works_in_a_sub_folder(small: Site, page: Page) -> None:
 def test_wrong_address_in_a_sub_folder_gets_the_404_page(small: Site, page: Page) -> None:
     answer = page.goto(f"{small.url}no/such/page/")
     assert answer is not None and answer.status == 404
-    expect(page.locator("h1")).to_have_text("No such page")
+    expect(page).to_have_title(re.compile("^Page not found - "))
+    expect(page.locator("h1")).to_have_text("Page not found")
     background = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(background) == "rgb(252, 252, 250)"  # styled
     page.locator("article").get_by_role("link", name="contents").click()

@@ -11,11 +11,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from scripts.book import pages
 from scripts.book.chapters import chapters
-from scripts.site.moved_places import Place, former_places, left, left_page, moved, places
+from scripts.site.moved_places import Place, folders, former_places, left, left_page, moved, places
 from tests.site.served import Site, address
 
 MOVED = moved()
 LEFT = left()
+FOLDERS = folders(pages.paths())
 
 
 def tree(site: Site, path: str) -> LexborHTMLParser:
@@ -101,9 +102,26 @@ def test_with_scripts_the_address_of_a_page_that_is_gone_leads_on(old: str, page
         expect(page).to_have_url(f"{site_url(page)}{address(path)}#{after}")
 
 
+def test_every_folder_above_a_page_has_a_page(site: Site) -> None:
+    above = {str(folder) for path in pages.paths() for folder in PurePosixPath(path).parents[:-1]}
+    assert above > set(FOLDERS) > {"how-to", "vectors/libraries"}
+    assert all((site.folder / folder / "index.html").is_file() for folder in above)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_leads_to_its_first_page_without_scripts(
+    folder: str, page_without_scripts: Page
+) -> None:
+    page_without_scripts.goto(f"{folder}/")
+    expect(page_without_scripts).to_have_url(
+        f"{site_url(page_without_scripts)}{address(FOLDERS[folder])}"
+    )
+
+
 def test_pages_that_are_gone_are_in_no_list(site: Site) -> None:
     listed = (site.folder / "sitemap.xml").read_text("utf-8")
     assert LEFT
+    assert not any(f"/{folder}/<" in listed for folder in FOLDERS)
     for old in LEFT:
         assert not pages.exists(old)
         assert f"/{address(old)}<" not in listed

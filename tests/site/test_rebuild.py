@@ -30,7 +30,7 @@ from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
 from scripts.site.generated_pages import generated_pages
-from scripts.site.moved_places import left
+from scripts.site.moved_places import folders, left
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
@@ -278,7 +278,8 @@ def served_by_mkdocs(book: Path) -> Path:
 
 def page_times(site: Path) -> dict[str, int]:
     """Return the modification time of each page of a served site that a build may leave alone."""
-    written = {"404.html", *(f"{old.removesuffix('.md')}/index.html" for old in left())}
+    always = [*(old.removesuffix(".md") for old in left()), *folders(pages.paths())]
+    written = {"404.html", *(f"{place}/index.html" for place in always)}
     found = {}
     for page in rebuild.files_below(site):
         path = page.relative_to(site).as_posix()

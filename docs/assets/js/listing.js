@@ -3,13 +3,15 @@
 /** Return the input and the output of a session; a listing without prompts is input only. */
 export function parts(listing) {
   const text = listing.querySelector("pre > code").textContent;
-  if (!/^>>> /m.test(text)) return { typed: text, printed: "" };
+  const [first, further] = listing.matches(".language-console") ? ["$ ", "> "] : [">>> ", "... "];
+  if (!`\n${text}`.includes(`\n${first}`)) return { typed: text, printed: "" };
   const [typed, printed] = [[], []];
   let prompted = false;
   for (const line of text.split("\n")) {
-    prompted = line.startsWith(">>> ") || (prompted && /^\.\.\.( |$)/.test(line));
+    prompted = line.startsWith(first) || (prompted && `${line} `.startsWith(further));
+    const input = line.slice(first.length);
     if (!prompted) printed.push(line);
-    else if (line.slice(4).trim()) typed.push(line.slice(4));
+    else if (input.trim()) typed.push(input);
   }
   return { typed: typed.join("\n"), printed: printed.join("\n").trimEnd() };
 }
