@@ -65,5 +65,17 @@ def fit(root: LexborNode, home: str, here: str) -> None:
 
 
 def remove_notes(root: LexborNode) -> None:
-    """Remove the numbers of notes, which are on the page that a cut-out comes from."""
-    remove(root, "sup:has(> .footnote-ref)")
+    """Remove the numbers of notes, which are on the page that a cut-out comes from.
+
+    Examples:
+        >>> number = '<sup><a class="footnote-ref">1</a></sup>'
+        >>> page = article(f"<article>One{number}&nbsp;{number} two{number}.</article>")
+        >>> remove_notes(page)
+        >>> page.html
+        '<article>One two.</article>'
+    """
+    numbers = "sup:has(> .footnote-ref)"
+    for later in root.css(f"{numbers} + {numbers}"):
+        if (between := later.prev) and between.tag == "-text" and not between.text().strip():
+            between.decompose()
+    remove(root, numbers)

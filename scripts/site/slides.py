@@ -100,7 +100,9 @@ def read_board(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[
         elif begins_with_label(part, ASKED):
             board.asked.append(f'<div class="item ask">{without_note_numbers(part)}</div>')
         elif "arithmatex" in classes(part) or (is_written and "highlight" in classes(part)):
-            board.up.append(f'<div class="item">{slide_html(part)}</div>')
+            written = slide_html(part)
+            board.up.append(f'<div class="item">{written}</div>')
+            board.notes.append(written)
             is_written = False
         else:
             is_written = begins_with_label(part, WRITTEN) or (is_written and part.tag != "p")
