@@ -15,6 +15,11 @@ def article(page: str) -> LexborNode:
     return found
 
 
+def origin(page: str) -> str:
+    """Return what a built page says on paper about where it is from."""
+    return LexborHTMLParser(page).css(".origin")[0].html or ""
+
+
 def words(element: LexborNode) -> str:
     """Return the text of an element, without the markup of formulas, on one line.
 

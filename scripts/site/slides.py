@@ -17,7 +17,7 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from scripts.site.html_tree import article, classes, fit, remove, remove_notes, words
+from scripts.site.html_tree import article, classes, fit, origin, remove, remove_notes, words
 from scripts.site.minify import LINK
 from scripts.site.strokes import drawings
 
@@ -62,6 +62,7 @@ def page(chapter: str) -> str:
     return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
+        origin=origin(chapter),
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
         boards="\n".join(board_section(board, boards) for board in boards),

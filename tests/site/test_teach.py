@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
@@ -24,6 +24,7 @@ from tests.site.visits import LAPTOP, PHONE, TOO_WIDE, fresh_page, violations
 
 PLAN = (DOCS / "teach" / "index.md").read_text("utf-8")
 ROW = re.compile(r"^\| (.*?) \| (\d+) \| (\d+) \|", re.M)
+SHORT = re.compile(r"^\| (.*?) \| ([\d–]+) \| [\d–]+ \| (\d+) \|", re.M)
 BOARD_SHOWN = re.compile(r"\[Board (\d)\]\(slides/index\.html#board-(\d)\)")
 SUM = re.compile(r"\{\{ (\d+) = ([\d +]+) \}\}")
 
@@ -635,17 +636,27 @@ def plans() -> dict[str, list[tuple[int, int, str]]]:
 def test_minutes_add_up_and_are_those_of_the_boards() -> None:
     stated = {int(number): int(minutes) for number, *_, minutes in BOARD.findall(CHAPTER)}
     totals = {"one-hour": 60, "three-hours": 180}
-    sums = iter(SUM.findall(PLAN))
     assert set(plans()) == set(totals)
     for place, rows in plans().items():
         minutes = [row[0] for row in rows]
         assert [row[1] for row in rows] == [*accumulate(minutes)]
         assert rows[-1][1] == totals[place]
-        assert next(sums) == (str(totals[place]), " + ".join(map(str, minutes)))
+        assert (str(totals[place]), " + ".join(map(str, minutes))) in SUM.findall(PLAN)
         for spent, _, shown in rows:
             if found := BOARD_SHOWN.fullmatch(shown):
                 assert found[1] == found[2]
                 assert spent == stated[int(found[1])]
+
+
+def test_the_plan_for_45_minutes_adds_up_and_takes_the_minutes_of_the_hour() -> None:
+    rows = SHORT.findall(PLAN)
+    ends = [int(until) for *_, until in rows]
+    minutes = [after - before for before, after in pairwise([0, *ends])]
+    assert ends[-1] == 45
+    assert ("45", " + ".join(map(str, minutes))) in SUM.findall(PLAN)
+    for (_, in_an_hour, _), spent in zip(rows, minutes, strict=True):
+        assert in_an_hour in (str(spent), "–")
+    assert f"with {minutes[-1]} minutes for the seven sentences" in PLAN
 
 
 def test_boards_keep_their_order_and_the_long_plan_has_all() -> None:
