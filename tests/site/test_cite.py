@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from selectolax.lexbor import LexborHTMLParser
 
 from scripts import ROOT
+from scripts.book import pages
 from scripts.site.cite import CITATION, bibtex, newest_release, on_config
 from tests.site.served import Site
 
@@ -51,6 +52,11 @@ def test_home_has_the_citation_as_a_listing(site: Site) -> None:
     (listing,) = home.css(".language-bibtex code")
     citation = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     assert listing.text().strip() == bibtex(citation, "")
+
+
+def test_the_reference_leads_to_the_citation() -> None:
+    (section,) = re.findall(r"\{ #cite \}(.*?)^## ", pages.text("reference/index.md"), re.M | re.S)
+    assert "(../index.md#cite)" in section
 
 
 @pytest.mark.parametrize(
