@@ -51,7 +51,8 @@ SKIPPED_CLASSES = {
 class Term:
     """A term: its forms in the text, two sentences on it, and the place that explains it.
 
-    `unless` has phrases in which a form means something else, and `also` what others call it.
+    `unless` has phrases in which a form means something else, and pages on which it always does;
+    `also` has what others call it.
     """
 
     name: str
@@ -115,7 +116,7 @@ class _Marks:
         self.address = relpath(PAGE, Path(page).parent)
         self.found = found
         self.pattern = pattern(frozenset(found))
-        self.seen: set[str] = set()
+        self.seen = {term.name for term in found.values() if term and page in term.unless}
 
     def visit(self, element: Element, *, in_prose: bool) -> None:
         """Mark an element's text, and that of the elements in it."""

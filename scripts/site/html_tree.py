@@ -15,6 +15,11 @@ def article(page: str) -> LexborNode:
     return found
 
 
+def origin(page: str) -> str:
+    """Return what a built page says on paper about where it is from."""
+    return LexborHTMLParser(page).css(".origin")[0].html or ""
+
+
 def words(element: LexborNode) -> str:
     """Return the text of an element, without the markup of formulas, on one line.
 
@@ -65,5 +70,17 @@ def fit(root: LexborNode, home: str, here: str) -> None:
 
 
 def remove_notes(root: LexborNode) -> None:
-    """Remove the numbers of notes, which are on the page that a cut-out comes from."""
-    remove(root, "sup:has(> .footnote-ref)")
+    """Remove the numbers of notes, which are on the page that a cut-out comes from.
+
+    Examples:
+        >>> number = '<sup><a class="footnote-ref">1</a></sup>'
+        >>> page = article(f"<article>One{number}&nbsp;{number} two{number}.</article>")
+        >>> remove_notes(page)
+        >>> page.html
+        '<article>One two.</article>'
+    """
+    numbers = "sup:has(> .footnote-ref)"
+    for later in root.css(f"{numbers} + {numbers}"):
+        if (between := later.prev) and between.tag == "-text" and not between.text().strip():
+            between.decompose()
+    remove(root, numbers)

@@ -40,7 +40,7 @@ LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\]\((?P<target>[^)\s]*)\)")
 BY_NAME = re.compile(r"(?<!!)\[(?P<words>[^\[\]^@][^\[\]]*)\]\[[^\[\]]*\]")
 TAG = re.compile(r"^</?(?:div|section)\b[^>]*>\n?", re.M)
 MARKED = re.compile(r"^(?P<fence> *`{3,}\w+) \{[^{}\n]*\}$", re.M)
-LOOPBACK = ("127.0.0.1", "localhost", "")
+LOOPBACK = ("127.0.0.1", "localhost", None)
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,19 @@ def every_part(config: Any) -> Iterator[tuple[str, list[Page]]]:
         yield APPENDIX, [page(path) for path in pages.paths() if left_out.match_file(path)]
 
 
+def public_address(site: str | None) -> str:
+    """Return the address of a site, or nothing if only this machine has it.
+
+    Examples:
+        >>> public_address("https://example.org/"), public_address("http://127.0.0.1:8000/")
+        ('https://example.org/', '')
+    """
+    return site if site and urlsplit(site).hostname not in LOOPBACK else ""
+
+
 def llms_txt(config: Any) -> str:
     """Return llms.txt: a description of the book, and a link with one line for each page."""
-    base = config["site_url"] if urlsplit(config["site_url"] or "").hostname else ""
-    base = "" if urlsplit(base).hostname in LOOPBACK else base
+    base = public_address(config["site_url"])
     lines = [f"# {config['site_name']}", "", f"> {config['site_description']}.", "", ABOUT]
     for title, below in every_part(config):
         lines += ["", f"## {title}", ""]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborNode
 
-from scripts.site.html_tree import article, classes, fit, remove, remove_notes, words
+from scripts.site.html_tree import article, classes, fit, origin, remove, remove_notes, words
 from scripts.site.minify import LINK
 
 CHAPTER = "chapters/check-yourself/"
@@ -34,6 +34,7 @@ def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
     return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
+        origin=origin(chapter),
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
         count=len(questions),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from scripts.site.html_tree import article, classes, fit, remove, remove_notes, words
+from scripts.site.html_tree import article, classes, fit, origin, remove, remove_notes, words
 from scripts.site.minify import LINK
 from scripts.site.strokes import drawings
 
@@ -62,6 +62,7 @@ def page(chapter: str) -> str:
     return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
+        origin=origin(chapter),
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
         boards="\n".join(board_section(board, boards) for board in boards),
@@ -100,7 +101,9 @@ def read_board(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[
         elif begins_with_label(part, ASKED):
             board.asked.append(f'<div class="item ask">{without_note_numbers(part)}</div>')
         elif "arithmatex" in classes(part) or (is_written and "highlight" in classes(part)):
-            board.up.append(f'<div class="item">{slide_html(part)}</div>')
+            written = slide_html(part)
+            board.up.append(f'<div class="item">{written}</div>')
+            board.notes.append(written)
             is_written = False
         else:
             is_written = begins_with_label(part, WRITTEN) or (is_written and part.tag != "p")

@@ -165,6 +165,37 @@ def test_only_the_first_use_in_prose_is_marked(text: str, words: list[str]) -> N
     assert marked_terms(html) == words
 
 
+def marked_keys(page: str) -> list[str]:
+    """Return the places of a page that lead to the key of attention."""
+    return re.findall(r'<a [^<>]*class="term"[^<>]*>([Kk]eys?</a>[^<>]*)', rendered(page))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("teach/index.md", "practise/bugs.md", "reference/config.md", "vectors/promise.md"),
+        *(f"beyond/which-extrapolates/{name}.md" for name in ("further-training", "open-layers")),
+        "beyond/which-extrapolates/retrieval.md",
+    ],
+)
+def test_keys_of_keyboards_files_and_tasks_are_not_those_of_attention(page: str) -> None:
+    assert marked_keys(page) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("how-to/extended-and-worse.md", "Keys</a> in a "),
+        ("museum/caches.md", "Keys</a> in a cache"),
+        ("vectors/index.md", "key</a>, a large negative number"),
+        ("vectors/libraries/other.md", "key</a>, and is 0 for the last key"),
+    ],
+)
+def test_a_key_of_attention_is_marked_after_another_kind(page: str, words: str) -> None:
+    (marked,) = marked_keys(page)
+    assert marked.startswith(words)
+
+
 def test_a_mark_leads_to_the_entry_and_adds_no_text() -> None:
     html = render(ON_A_PAGE.format("Before softmax, and after it a mask."))
     for name in ("softmax", "mask"):

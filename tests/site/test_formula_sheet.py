@@ -57,6 +57,13 @@ def test_all_of_the_sheet_is_on_the_paper(page: Page) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
+def test_the_lead_names_the_button_that_shows_the_tests(page: Page) -> None:
+    page.goto(SHEET)
+    expect(page.locator(".sheet .checked:visible")).to_have_count(0)
+    label = page.locator("button.evidence").get_attribute("aria-label")
+    expect(page.locator(".lead")).to_contain_text(label or "no such button")
+
+
 def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) -> None:
     page.goto(SHEET)
     page.get_by_role("button", name="Show the evidence").click()

@@ -141,6 +141,12 @@ def test_notebook_contains_no_page_language_and_no_relative_link(chapter: Chapte
 
 
 @pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
+def test_no_notebook_says_that_answers_are_collapsed(chapter: Chapter) -> None:
+    cells = cached_notebook(whole_text(chapter)).cells
+    assert not [cell.source for cell in cells if "collapsed" in cell.source]
+
+
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
 def test_every_figure_of_the_page_is_in_the_notebook(chapter: Chapter) -> None:
     text = whole_text(chapter)
     attached = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
@@ -24,6 +24,7 @@ from tests.site.visits import LAPTOP, PHONE, TOO_WIDE, fresh_page, violations
 
 PLAN = (DOCS / "teach" / "index.md").read_text("utf-8")
 ROW = re.compile(r"^\| (.*?) \| (\d+) \| (\d+) \|", re.M)
+SHORT = re.compile(r"^\| (.*?) \| ([\d–]+) \| [\d–]+ \| (\d+) \|", re.M)
 BOARD_SHOWN = re.compile(r"\[Board (\d)\]\(slides/index\.html#board-(\d)\)")
 SUM = re.compile(r"\{\{ (\d+) = ([\d +]+) \}\}")
 
@@ -44,6 +45,20 @@ HIDDEN_BELOW = """() => [...document.querySelectorAll(
         "section:not([hidden]) :is(.drawn, .asked)")]
     .filter(part => part.scrollHeight > part.clientHeight + 1 && part.checkVisibility())
     .map(part => `${part.className}: ${part.scrollHeight} of ${part.clientHeight}`)"""
+# Whether what the last step revealed is in view, or fills the view.
+IN_VIEW = """() => {
+    const slide = document.querySelector("main > section:not([hidden])");
+    const up = slide.querySelector(".up").getBoundingClientRect();
+    const {top, bottom} = [...slide.querySelectorAll(".item:not([hidden])")].at(-1)
+        .getBoundingClientRect();
+    const [isBegun, isEnded] = [top >= up.top - 1, bottom <= up.bottom + 1];
+    return isBegun && isEnded || isBegun && top < up.bottom - up.height / 2;
+}"""
+# What scrolls on a slide, sideways left out.
+SCROLLERS = """() => [...document.querySelectorAll("section:not([hidden]) *")]
+    .filter(part => part.scrollHeight > part.clientHeight + 1 && part.checkVisibility()
+        && /auto|scroll/.test(getComputedStyle(part).overflowY))
+    .map(part => part.className)"""
 SWIPE = """([from, to]) => {
     const main = document.querySelector("main");
     const touch = x => new Touch({identifier: 1, target: main, clientX: x, clientY: 300});
@@ -177,6 +192,14 @@ def test_a_wrong_answer_is_for_the_speaker_alone(deck: str) -> None:
         assert notes.count('class="expected"') == 1
 
 
+def test_the_notes_keep_the_formulas_and_listings_that_are_written(deck: str) -> None:
+    for number, board in enumerate(re.split("<section ", deck)[1:10], 1):
+        up, _, notes = board.partition('<details class="notes">')
+        items = article(f"<article>{up}</article>").css(".drawn .item:not(.figure)")
+        assert bool(items) == (number in WRITTEN)
+        assert all(words(item) in words(article(f"<article>{notes}</article>")) for item in items)
+
+
 def test_each_drawing_is_described_and_drawn_in_steps(chapter: str, deck: str) -> None:
     drawn = re.findall(r'<svg class="drawing"[^>]*aria-label="([^"]*)"', deck)
     pictured = re.findall(r'<picture class="only-light">.*?<img alt="([^"]*)"', chapter)
@@ -301,6 +324,33 @@ def test_question_mark_shows_the_keys_and_escape_closes_them(projected: Page) ->
     assert at(press(projected, "5")) == 5
 
 
+def test_escape_closes_the_notes_and_then_leaves(projected: Page, book: Host) -> None:
+    press(projected, "n", "Escape")
+    expect(projected.locator("#board-1 .notes")).to_be_hidden()
+    assert at(projected) == 1
+    press(projected, "Escape")
+    projected.wait_for_url(f"{book.url}teach/")
+
+
+def test_leave_looks_like_the_buttons_beside_it(projected: Page) -> None:
+    look = """element => {
+        const {height, borderTopWidth, color, fontSize} = getComputedStyle(element);
+        return [height, borderTopWidth, color, fontSize];
+    }"""
+    leave = projected.get_by_role("link", name="Leave")
+    beside = projected.get_by_role("button", name="Keys")
+    assert leave.evaluate(look) == beside.evaluate(look)
+
+
+def test_a_slide_without_notes_does_not_offer_them(projected: Page) -> None:
+    button = projected.get_by_role("button", name="Notes")
+    expect(button).to_be_enabled()
+    press(projected, "End")
+    expect(button).to_be_disabled()
+    press(projected, "1")
+    expect(button).to_be_enabled()
+
+
 def test_a_focused_button_keeps_space_and_enter(projected: Page) -> None:
     projected.get_by_role("button", name="Notes").focus()
     press(projected, "Space")
@@ -347,6 +397,20 @@ def test_a_swipe_turns_and_a_short_one_does_not(projected: Page) -> None:
     assert after != before
     projected.evaluate(SWIPE, [100, 300])
     assert projected.evaluate(SHOWN) == before
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390)], ids=["upright", "lying"])
+def test_on_a_phone_each_step_is_in_view_and_one_box_scrolls(
+    size: tuple[int, int], projected: Page
+) -> None:
+    width, height = size
+    projected.set_viewport_size({"width": width, "height": height})
+    for number in NINE:
+        press(projected, str(number))
+        while at(projected) == number:
+            assert projected.evaluate(IN_VIEW), projected.evaluate(SHOWN)
+            assert {*projected.evaluate(SCROLLERS)} <= {"up"}
+            press(projected, "ArrowRight")
 
 
 def test_two_windows_turn_together_and_notes_stay_in_one(projected: Page, book: Host) -> None:
@@ -572,17 +636,27 @@ def plans() -> dict[str, list[tuple[int, int, str]]]:
 def test_minutes_add_up_and_are_those_of_the_boards() -> None:
     stated = {int(number): int(minutes) for number, *_, minutes in BOARD.findall(CHAPTER)}
     totals = {"one-hour": 60, "three-hours": 180}
-    sums = iter(SUM.findall(PLAN))
     assert set(plans()) == set(totals)
     for place, rows in plans().items():
         minutes = [row[0] for row in rows]
         assert [row[1] for row in rows] == [*accumulate(minutes)]
         assert rows[-1][1] == totals[place]
-        assert next(sums) == (str(totals[place]), " + ".join(map(str, minutes)))
+        assert (str(totals[place]), " + ".join(map(str, minutes))) in SUM.findall(PLAN)
         for spent, _, shown in rows:
             if found := BOARD_SHOWN.fullmatch(shown):
                 assert found[1] == found[2]
                 assert spent == stated[int(found[1])]
+
+
+def test_the_plan_for_45_minutes_adds_up_and_takes_the_minutes_of_the_hour() -> None:
+    rows = SHORT.findall(PLAN)
+    ends = [int(until) for *_, until in rows]
+    minutes = [after - before for before, after in pairwise([0, *ends])]
+    assert ends[-1] == 45
+    assert ("45", " + ".join(map(str, minutes))) in SUM.findall(PLAN)
+    for (_, in_an_hour, _), spent in zip(rows, minutes, strict=True):
+        assert in_an_hour in (str(spent), "–")
+    assert f"with {minutes[-1]} minutes for the seven sentences" in PLAN
 
 
 def test_boards_keep_their_order_and_the_long_plan_has_all() -> None:

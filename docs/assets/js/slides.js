@@ -5,7 +5,8 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const one = (selector) => document.querySelector(selector);
 
 const slides = all("main > section");
-const narrow = matchMedia("(max-width: 44.98em)"); // there the drawings of phones stand at once
+// On phones, upright or not, the drawings stand at once, and a board scrolls as a whole.
+const narrow = matchMedia("(max-width: 44.98em), (max-height: 30em)");
 const other = "BroadcastChannel" in window ? new BroadcastChannel("slides") : null;
 const ASKED = "where";
 const kept = "slides begun";
@@ -51,6 +52,8 @@ function show(nextSlide, nextStep, { isDrawn = true, isSent = true } = {}) {
   slide.classList.toggle("asks", all(".ask:not([hidden])", slide).length > 0);
   slide.classList.toggle("two", all(".figure:not([hidden])", slide).length > 1);
   sayWhere(slide);
+  one("[data-key=notes]").disabled = !slide.querySelector(".notes");
+  items(slide).findLast((item) => !item.hidden).scrollIntoView({ block: "nearest" });
   reach();
   if (isSent) other?.postMessage({ at, step });
 }
@@ -115,6 +118,12 @@ function notes() {
   reach();
 }
 
+/** Close the notes; without notes, leave the slides. */
+function escape() {
+  if (document.documentElement.classList.contains("notes")) notes();
+  else one("[data-key=leave]").click();
+}
+
 function keys() {
   const dialog = one("#keys");
   if (dialog.open) dialog.close();
@@ -153,6 +162,7 @@ const KEYS = {
   c: () => startClock(),
   d: () => colours(!isDark()),
   "?": keys,
+  Escape: escape,
 };
 
 function press(event) {

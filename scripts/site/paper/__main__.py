@@ -15,7 +15,6 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from mkdocs.config import load_config
 
@@ -25,7 +24,7 @@ from scripts.setup import browser
 from scripts.site.built_chapter import address
 from scripts.site.downloads import AUTHOR, EPUB, FOLDER, PDF
 from scripts.site.host import serve_folder
-from scripts.site.markdown_copies import LOOPBACK, every_part
+from scripts.site.markdown_copies import every_part, public_address
 from scripts.site.paper import check, epub, pdf
 from scripts.site.paper.epub import Part
 
@@ -74,7 +73,7 @@ def make(site: Path, parts: list[Part], folder: Path, within: Browser | None = N
     """Make the PDF and the EPUB of parts of a built site, and return what is wrong with them."""
     config = _config()
     address = config["site_url"]
-    published = "" if urlsplit(address).hostname in LOOPBACK else address
+    published = public_address(address)
     about = epub.Book(config["site_name"], AUTHOR, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     folder.mkdir(parents=True, exist_ok=True)
     with opened(site, within) as page:
