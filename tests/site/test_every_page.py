@@ -216,6 +216,7 @@ def test_a_heading_over_columns_is_as_wide_as_they_are(unfolded: Visit) -> None:
     assert unfolded.page.evaluate(UNEQUAL) == []
 
 
+@every_page
 def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     assert unfolded.page.evaluate(SIDEWAYS) == []
