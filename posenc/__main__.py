@@ -29,7 +29,9 @@ from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
 # Digits, with commas or without, and a unit.
-LENGTH = re.compile(r"(?ai)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*))\s*([km]?)")
+SPACE = r"[ \u00a0\u2009\u202f]*"  # as typed, or copied from a page
+DIGITS = r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)"
+LENGTH = re.compile(rf"(?=.{{1,99}}$){SPACE}({DIGITS}){SPACE}([kKmM]?){SPACE}")
 NEEDS_TORCH = "PyTorch is needed, which is not installed: pip install torch"
 
 
@@ -134,7 +136,7 @@ def length(written: str) -> int:
         >>> length("128k"), length("1M"), length("8192"), length("32,768")
         (131072, 1048576, 8192, 32768)
     """
-    found = LENGTH.fullmatch(written.strip())
+    found = LENGTH.fullmatch(written)
     if found is None:
         raise ArgumentTypeError(
             f"a length must be a number of tokens, such as 32768, 32,768 or 32k; got {written!r}"
@@ -215,7 +217,7 @@ def config(
     ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
     status = ILL if ill else HEALTHY
     for note in layers[0]["notes"]:
-        if note.endswith((UNKNOWN, UNGIVEN)):
+        if note.startswith(UNGIVEN) or note.endswith(UNKNOWN):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:
         data = {"path": path, "status": status, "layers": layers, "report": REPORT}

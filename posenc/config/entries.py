@@ -79,7 +79,9 @@ def _cause(error: json.JSONDecodeError) -> str:
     start = at if comma < 0 or text[comma + 1 : at].strip(" \t\r\n") else comma
     if not error.msg.startswith(("Expecting", "Illegal")):
         return ""
-    found = (said for cause, said in CAUSES.items() if re.match(cause, text[start:]))
+    is_apart = start == at and error.msg.startswith("Expecting")  # not just after a comma
+    causes = list(CAUSES.items())[is_apart:]
+    found = (said for cause, said in causes if re.match(cause, text[start:]))
     return next((f"{said}: " for said in found), "")
 
 

@@ -26,9 +26,11 @@ from posenc.config.keys import (
     LENGTHS,
     NONE,
     PARAMS,
+    RULES,
     SCALED,
     SECTIONS,
     TRADITIONAL,
+    TRAINED,
     refuse_strangers,
 )
 from posenc.config.layers import (
@@ -41,7 +43,7 @@ from posenc.config.layers import (
     refuse_others,
     text_of,
 )
-from posenc.config.rule import Rule, promised_length, rule_of
+from posenc.config.rule import UNGIVEN, Rule, promised_length, rule_of
 from posenc.config.spellings import usual
 from posenc.config.stack import Stack, stack_of, window_of
 from posenc.config.training import FORMAT
@@ -87,6 +89,7 @@ def read(
     """Return what a configuration says about one type of layers."""
     notes: list[str] = []
     entries = usual(text_of(_translated(Entries(config), notes), notes), notes)
+    is_given = ORIGINAL in entries or TRAINED in entries
     if trained_length is not None:
         entries = Entries({**entries.mapping, ORIGINAL: trained_length}, entries.place)
     kind = entries.text("model_type")
@@ -115,6 +118,12 @@ def read(
             raise ValueError(
                 f'trained_length must be left out with rope_type "{rule.scheme}", which goes by'
                 f" {LENGTHS[0]}; got {trained_length}"
+            )
+        is_given = is_given or ORIGINAL in section.entries
+        if trained_length is not None and ORIGINAL in RULES[rule.scheme] and not is_given:
+            notes.append(
+                f"{UNGIVEN}. This answer holds only once it is set to {trained_length}: without"
+                f" it, transformers uses {LENGTHS[0]}."
             )
     return Found(
         rule,

@@ -47,11 +47,8 @@ LOST = (
     "Compare it with the base in training or in an earlier file: transformers 5 loses rope_theta if"
     " the mapping around it is replaced."
 )
-# What is said where the trained length is missing beside a rule, on standard error as well.
-UNGIVEN = (
-    "This answer holds only if the model was trained on so many tokens: if it was trained on fewer,"
-    " set the key to their number."
-)
+# How a note begins where the trained length is missing beside a rule, on standard error as well.
+UNGIVEN = f"{ORIGINAL} is not given"
 
 
 class Rule(NamedTuple):
@@ -225,7 +222,9 @@ def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
     """Note which length is taken for the trained one where that is not given."""
     if original is None:
         reading.notes.append(
-            f"{ORIGINAL} is not given. transformers uses {LENGTHS[0]}, {trained}. {UNGIVEN}"
+            f"{UNGIVEN}. transformers uses {LENGTHS[0]}, {trained}. This answer holds only if"
+            " sequences in training were that long: if they were shorter, set the key to their"
+            " length."
         )
 
 

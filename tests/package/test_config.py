@@ -544,7 +544,7 @@ OUTSIDE: Config = MODERNBERT | {"global_rope_theta": 16e4, "local_rope_theta": 1
 ABSOLUTE = "is 'absolute'. transformers does not read it for this model type, which rotates."
 MISSING = (
     f"{ORIGINAL} is not given. transformers uses max_position_embeddings, 131072. This answer holds"
-    " only if the model was trained on so many tokens"
+    " only if sequences in training were that long"
 )
 
 
@@ -632,6 +632,8 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
         ('{"a": None}', "JSON has null, true and false for Python's None, True and False: Expec"),
         ("{'a': 1}", "JSON has double quotes, not single ones: Expecting"),
         ('{"a": Nothing}', "Expecting"),
+        ('{"a":,}', "Expecting"),
+        ('{"x": 1, "a":,}', "Expecting"),
         ('{"a": "it\'\n"}', "Invalid control"),
     ],
 )

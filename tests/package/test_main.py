@@ -516,8 +516,11 @@ def test_a_rule_without_the_trained_length_is_qualified_aloud(explain: Run) -> N
     status, output, error = explain(longer)
     assert (status, "32,768 trained, 131,072 promised" in output) == (0, True)
     said = f"{TRAINED} is not given. transformers uses max_position_embeddings, 32768. This answer"
-    assert f"{said} holds only if the model was trained on so many tokens" in error
-    assert explain(longer, "--trained", "8192")[2] == ""
+    assert f"{said} holds only if sequences in training were that long" in error
+    error = explain(longer, "--trained", "8192")[2]
+    assert f"{TRAINED} is not given. This answer holds only once it is set to 8192" in error
+    longer["rope_scaling"][TRAINED] = 8192
+    assert explain(longer)[2] == explain(longer, "--trained", "8192")[2] == ""
 
 
 def test_a_base_to_set_that_is_not_in_the_file_is_said_to_be_a_default(explain: Run) -> None:

@@ -347,6 +347,8 @@ def test_a_slide_without_notes_does_not_offer_them(projected: Page) -> None:
     expect(button).to_be_enabled()
     press(projected, "End")
     expect(button).to_be_disabled()
+    press(projected, "n")
+    expect(button).to_have_attribute("aria-pressed", "false")
     press(projected, "1")
     expect(button).to_be_enabled()
 

@@ -50,7 +50,20 @@ SEEDS, AT_ONCE = 800, 100
 # With their end in a trailing comma, later Pythons have words of their own.
 TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}', "[1,\n]", "[,]"]
 BROKEN = [
-    *("", " \n", "\ufeff", '{"a":1 "b":2}', "[1 2]", '"\n"', '"\t"', "[]", "null", "{}x"),
+    *(
+        "",
+        " \n",
+        "\ufeff",
+        '{"a":1 "b":2}',
+        "[1 2]",
+        '"\n"',
+        '"\t"',
+        "[]",
+        "null",
+        "{}x",
+        '{"a":,}',
+        '{"x": 1, "a":,}',
+    ),
     *("{", "[", '{"a"', '{"a":', '{"a":1', "[1", "nul", "NaN", "Infinity", "-Infinity", "-", "01"),
     *("1.", ".5", "1e5", "1e400", "-0", "4", '"x"', '"', '"\\', '"\\x"', '"\\u12"', '"\\u12g4"'),
     '"\\ud800"',
@@ -163,6 +176,15 @@ def test_dimensions_at_the_end_of_a_head_are_noted_alike(
     assert (said in str(mine.numbers)) == (part < 192)
 
 
+@pytest.mark.parametrize("kind", ["llama", "bert"])
+def test_a_fault_in_the_second_name_of_a_scheme_is_found_alike(kind: str, script: Script) -> None:
+    named = {"position_embedding_type": "relative_key", "position_embeddings_type": 3}
+    text = json.dumps(named | {"model_type": kind})
+    mine, theirs = script(text), command_answer(text)
+    assert "position_embeddings_type must be a string" in str(theirs.error)
+    assert mine == theirs
+
+
 @pytest.mark.parametrize("kind", ["deepseek_v4", "mimo_v2_flash"])
 def test_layer_types_of_a_class_are_derived_alike(kind: str, script: Script) -> None:
     text = json.dumps({"model_type": kind, "head_dim": 192, "num_hidden_layers": 14})
@@ -206,7 +228,9 @@ def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script:
 
 @pytest.mark.parametrize("trained", [1, 512, 2048, 2**53 + 1])
 @pytest.mark.parametrize("key", ["olmo-2", "llama-3.1", "gpt-oss", "gemma-3-1b"])
-@pytest.mark.parametrize("rule", [None, {"rope_type": "dynamic", "factor": 2.0}])
+@pytest.mark.parametrize(
+    "rule", [None, *({"rope_type": name, "factor": 2.0} for name in ("dynamic", "yarn"))]
+)
 def test_a_trained_length_is_answered_as_the_command_answers_it(
     trained: int, key: str, rule: dict[str, Any] | None, script: Script
 ) -> None:
@@ -218,6 +242,7 @@ def test_a_trained_length_is_answered_as_the_command_answers_it(
 def test_a_length_is_read_as_the_command_reads_it(script: Script) -> None:
     given = ["4096", "4,096", "1,234,567", "8k", "128K", "1m", " 32 k ", "1_000", "-3", "+4"]
     given += ["it's", "4,0", "4,0000", ",096", "4096,", "1234,567", "abc", "1.5k", "k", "4 096"]
+    given += ["32\u00a0k", "\u200932k", "\ufeff32k", "32k\x85", "32\nk", "9" * 99, "9" * 100]
     mine = script.call("command.js", "lengthIn", [[one] for one in given])
     assert mine == [read_length(one) for one in given]
     assert mine[1] == "4096n" and mine[11].endswith("32,768 or 32k; got '4,0'")

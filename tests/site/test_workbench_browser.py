@@ -145,10 +145,14 @@ def test_the_verdict_holds_only_for_the_trained_length_that_is_taken(
     rule = {"rope_type": "yarn", "factor": 4.0}
     config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 32768}
     type_in(bench, json_text(config | {"rope_theta": 1e6, "rope_scaling": rule}))
-    said = "Exit status 0: nothing is wrong. This holds only if the model was trained on 32,768"
-    expect(bench.locator(".says")).to_contain_text(said)
+    said = "original_max_position_embeddings is not given: this holds only if it is 32,768"
+    expect(bench.locator(".says")).to_contain_text(f"Exit status 0: nothing is wrong. {said}")
     assert_leads(site, bench.locator(".says a"), "how-to/extended-and-worse/#no-original")
     bench.get_by_role("textbox", name="trained length").fill("8192")
+    expect(bench.locator(".says")).to_contain_text("holds only if it is 8,192")
+    rule["original_max_position_embeddings"] = 8192
+    bench.get_by_role("textbox", name="trained length").fill("")
+    type_in(bench, json_text(config | {"rope_theta": 1e6, "rope_scaling": rule}))
     expect(bench.locator(".says")).not_to_contain_text("holds only")
 
 
@@ -156,7 +160,7 @@ def test_the_verdict_holds_only_for_the_trained_length_that_is_taken(
     ("kind", "address"),
     [
         ("bloom", "schemes/alibi/"),
-        ("gpt2", "how-to/resize-a-table/"),
+        ("gpt2", "schemes/learned/"),
         ("t5", "schemes/t5/"),
     ],
 )

@@ -83,6 +83,8 @@ function restore() {
     const question = document.getElementById(name);
     const reply = question.querySelector(".reply");
     const { letter } = given[name];
+    const chosen = question.querySelector("input:checked")?.value ?? letter;
+    if (chosen !== letter) continue;
     reply.ariaLive = "off";
     question.querySelector(`input[value=${letter}]`).checked = true;
     say(question, letter);

@@ -112,6 +112,7 @@ function tick() {
 }
 
 function notes() {
+  if (one("[data-key=notes]").disabled) return;
   const isOpen = document.documentElement.classList.toggle("notes");
   one("[data-key=notes]").setAttribute("aria-pressed", isOpen);
   for (const fold of all("details.notes")) fold.open = isOpen;
@@ -120,7 +121,8 @@ function notes() {
 
 /** Close the notes; without notes, leave the slides. */
 function escape() {
-  if (document.documentElement.classList.contains("notes")) notes();
+  const { disabled } = one("[data-key=notes]");
+  if (!disabled && document.documentElement.classList.contains("notes")) notes();
   else one("[data-key=leave]").click();
 }
 

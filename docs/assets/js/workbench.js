@@ -29,13 +29,10 @@ const UNREAD = {
 // Pages of the book: the address from its top, and the words of a link to it.
 const ROOT = new URL("../../", import.meta.url);
 const ADVICE = ["how-to/extend-a-context/", "Extend a context"];
-const LOST = [
-  "how-to/extended-and-worse/#no-original",
-  "original_max_position_embeddings was left out",
-];
+const LOST = ["how-to/extended-and-worse/#no-original", "what happens otherwise"];
 const SCHEMES = {
   [families.ALIBI]: ["schemes/alibi/", "ALiBi"],
-  [families.LEARNED]: ["how-to/resize-a-table/", "Resize a table"],
+  [families.LEARNED]: ["schemes/learned/", "Learned table"],
   [families.BUCKETS]: ["schemes/t5/", "T5's bias"],
 };
 const OTHER = "Exit status 2: the model has other positions than rotary ones. About them:";
@@ -175,15 +172,15 @@ const stopOf = (length) =>
 /** The verdict in words, with a link where a page says more. */
 function told({ fault, status, error, layers }) {
   const [, other] = error?.match(/, which uses (.*): it has no frequencies/) ?? [];
-  if (other) return [OTHER, " ", link(SCHEMES[other]), "."];
+  if (other in SCHEMES) return [OTHER, " ", link(SCHEMES[other]), "."];
   if (fault) return [UNREAD[fault]];
   const said = [STATUS[status]];
   if (layers.some(({ rotates }) => rotates === null)) said.push(" ", UNKNOWN);
-  const isUngiven = ({ notes }) => notes.some((note) => note.endsWith(rule.UNGIVEN));
+  const isUngiven = ({ notes }) => notes.some((note) => note.startsWith(rule.UNGIVEN));
   const found = layers.find(isUngiven);
   if (found) {
     const trained = grouped(found.trained_length);
-    said.push(` This holds only if the model was trained on ${trained} tokens: `, link(LOST), ".");
+    said.push(` ${rule.UNGIVEN}: this holds only if it is ${trained} (`, link(LOST), ").");
   }
   return said;
 }

@@ -13,16 +13,17 @@ export const FILE = "config.json"; // the name under which the text is read
 const TIMES = { "": 1n, k: 2n ** 10n, m: 2n ** 20n };
 
 // Digits, with commas or without, and a unit.
-const LENGTH = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*))\s*([km]?)$/i;
+const SPACE = "[ \\u00a0\\u2009\\u202f]*"; // as typed, or copied from a page
+const DIGITS = "[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)";
+const LENGTH = new RegExp(`^(?=.{1,99}$)${SPACE}(${DIGITS})${SPACE}([kKmM]?)${SPACE}$`);
 
 /** A length, a BigInt, from what is written in a field; null if nothing is. */
 export function lengthIn(text) {
-  const written = text.trim();
-  if (!written) return null;
-  const [, digits, unit] = written.match(LENGTH) ?? [];
+  if (!text.trim()) return null;
+  const [, digits, unit] = text.match(LENGTH) ?? [];
   if (digits === undefined) {
     const allowed = "a number of tokens, such as 32768, 32,768 or 32k";
-    throw new Refusal(`a length must be ${allowed}; got ${repr(written)}`);
+    throw new Refusal(`a length must be ${allowed}; got ${repr(text)}`);
   }
   return BigInt(digits.replace(/[+_,]/g, "")) * TIMES[unit.toLowerCase()];
 }

@@ -44,8 +44,8 @@ function explainFault(error, text) {
   const comma = text.lastIndexOf(",", error.at - 1);
   const isAfter = comma >= 0 && /^[ \t\r\n]*$/.test(text.slice(comma + 1, error.at));
   const rest = text.slice(isAfter ? comma : error.at);
-  const [cause, said] =
-    [...limits.CAUSES].find(([one]) => new RegExp(`^(?:${one})`).test(rest)) ?? [];
+  const causes = [...limits.CAUSES].slice(isAfter ? 0 : 1);
+  const [cause, said] = causes.find(([one]) => new RegExp(`^(?:${one})`).test(rest)) ?? [];
   if (cause === undefined) return;
   error.message = `${said}: ${error.message}`;
   if (cause === [...limits.CAUSES.keys()][0]) error.at = comma;

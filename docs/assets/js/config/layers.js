@@ -130,7 +130,8 @@ function otherScheme({ entries, kind }) {
   if ((kind === "mpt" && ofAttention) || (kind === "falcon" && entries.flag("alibi", false))) {
     return ALIBI;
   }
-  const isPlain = SCHEMES.every((key) => [null, "absolute"].includes(entries.text(key)));
+  const named = SCHEMES.map((key) => entries.text(key)); // all are read, since any may be an error
+  const isPlain = named.every((one) => [null, "absolute"].includes(one));
   if (!isPlain || entries.given(ROTARY).length) return undefined;
   return [...OTHERS].find(([, kinds]) => kinds.includes(kind))?.[0];
 }

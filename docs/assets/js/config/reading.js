@@ -10,16 +10,17 @@ import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
 import { usual } from "./spellings.js";
 import { stackOf, windowOf } from "./stack.js";
-import { families, keys, reading as texts } from "./tables.js";
+import { families, keys, reading as texts, rule as rules } from "./tables.js";
 
 const { BASE, META, META_RULE, ORIGINAL, PAIRING, SAME, UNROTATED, WIDTH } = families;
-const { LENGTHS, NONE, PARAMS, SCALED, SECTIONS, TRADITIONAL } = keys;
+const { LENGTHS, NONE, PARAMS, RULES, SCALED, SECTIONS, TRADITIONAL, TRAINED } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
 export function read(config, layerType, trainedLength = null) {
   const notes = [];
   let part = usual(textOf(translated(new Entries(config), notes), notes), notes);
+  let isGiven = part.has(ORIGINAL) || part.has(TRAINED);
   if (trainedLength !== null) {
     part = new Entries(new Map([...part.mapping, [ORIGINAL, trainedLength]]), part.place);
   }
@@ -44,6 +45,13 @@ export function read(config, layerType, trainedLength = null) {
     throw new Refusal(
       `trained_length must be left out with rope_type "${rule.scheme}", which goes by` +
         ` ${LENGTHS[0]}; got ${trainedLength}`,
+    );
+  }
+  isGiven ||= section?.entries.has(ORIGINAL);
+  if (section !== null && trainedLength !== null && RULES.get(rule.scheme).has(ORIGINAL) && !isGiven) {
+    notes.push(
+      `${rules.UNGIVEN}. This answer holds only once it is set to ${trainedLength}: without it,` +
+        ` transformers uses ${LENGTHS[0]}.`,
     );
   }
   return {

@@ -231,8 +231,10 @@ function readFixedNtk({ notes }, entries) {
 /** Note which length is taken for the trained one where that is not given. */
 function noteMissing({ notes }, original, trained) {
   if (original !== null) return;
-  const used = `transformers uses ${LENGTHS[0]}, ${trained}.`;
-  notes.push(`${ORIGINAL} is not given. ${used} ${texts.UNGIVEN}`);
+  notes.push(
+    `${texts.UNGIVEN}. transformers uses ${LENGTHS[0]}, ${trained}. This answer holds only if` +
+      " sequences in training were that long: if they were shorter, set the key to their length.",
+  );
 }
 
 function readLinear(reading, entries, head, { length }) {
