@@ -176,6 +176,7 @@ def test_a_rule_missing_from_the_one_sheet_is_detected(
 
 def styled(browser: Browser, page: Page, act: Callable[[], object]) -> float:
     """Return how often an action styles the page: 1 if it styles every element once."""
+    page.evaluate(SETTLE)  # else what came before would be counted
     browser.start_tracing(page=page, categories=["devtools.timeline"])
     act()
     page.evaluate(SETTLE)

@@ -64,6 +64,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "docs" / "chapters" / "attention.md").write_text(OTHER, "utf-8")
     for name in (
         ".gitignore",
+        "CHANGELOG.md",
         "CITATION.cff",
         "LICENSE",
         "README.md",

@@ -562,7 +562,7 @@ def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
     said = words(article(f"<article{main.replace('</main>', '</article>')}"))
     for number in quiz_sheet.QUESTIONS:
         assert [text for text in quiz[number] if text not in said] == []
-    changed = page.replace("outputs are shuffled in the same way", "a planted option")
+    changed = page.replace("outputs, shuffled in the same way", "a planted option")
     assert "a planted option" in quiz_sheet.page(changed)
 
 
