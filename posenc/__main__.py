@@ -216,7 +216,7 @@ def config(
         return refused(f"posenc config {path}", error)
     ill = any(layer["wrong"] for layer in layers) if served is None else not served.lines
     status = ILL if ill else HEALTHY
-    for note in layers[0]["notes"]:
+    for note in dict.fromkeys(note for layer in layers for note in layer["notes"]):
         if note.startswith(UNGIVEN) or note.endswith(UNKNOWN):
             print(f"posenc config {printable(path)}: {printable(note)}", file=sys.stderr)
     if as_json:

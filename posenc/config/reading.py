@@ -91,6 +91,8 @@ def read(
     entries = usual(text_of(_translated(Entries(config), notes), notes), notes)
     is_given = ORIGINAL in entries or TRAINED in entries
     if trained_length is not None:
+        given = {entries.path(ORIGINAL): entries.integer(ORIGINAL, least=2)}
+        agreed(given | {"trained_length": trained_length})
         entries = Entries({**entries.mapping, ORIGINAL: trained_length}, entries.place)
     kind = entries.text("model_type")
     kind = SAME.get(kind or "", kind)
@@ -120,7 +122,7 @@ def read(
                 f" {LENGTHS[0]}; got {trained_length}"
             )
         is_given = is_given or ORIGINAL in section.entries
-        if trained_length is not None and ORIGINAL in RULES[rule.scheme] and not is_given:
+        if trained_length is not None and ORIGINAL in RULES.get(rule.scheme, ()) and not is_given:
             notes.append(
                 f"{UNGIVEN}. This answer holds only once it is set to {trained_length}: without"
                 f" it, transformers uses {LENGTHS[0]}."

@@ -438,13 +438,13 @@ def _judge_heads(
             and not ((query, key) == (1, 0) and _may_be_scaled(heads.scores.values[~relative]))
         ):
             why = (
-                f"For one token repeated, scores at one distance differ by {apart:.0%} of the range"
-                f" of all scores of a head. They depend on {depends} alone."
+                f"For one token repeated, scores at one relative position differ by {apart:.0%} of"
+                f" the range of all scores of a head. They depend on {depends} alone."
             )
             return answer(ILL, verdict, why, numbers, helps)
     raise CannotTellError(
-        f"scores at one distance differ by {apart:.1%} of the range of all scores of a head, but"
-        " not as by any mistake that is known here"
+        f"scores at one relative position differ by {apart:.1%} of the range of all scores of a"
+        " head, but not as by any mistake that is known here"
     )
 
 
@@ -469,7 +469,8 @@ def _judge_rotations(
         why = f"Per position they rotate by twice the frequencies in {held}."
         return answer(ILL, DOUBLED, why, numbers, HALVE)
     why = (
-        f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
+        "Of one token repeated, all scores at one relative position are equal, in"
+        f" {_heads_in_words(heads)}."
     )
     return answer(HEALTHY, RELATIVE, why, numbers)
 
@@ -528,7 +529,8 @@ def _judge_biases(heads: _Heads, numbers: dict[str, float], part: Part | None) -
     """Return the answer about heads whose scores are relative, and that are not rotated."""
     slopes = [_slopes(*one) for one in zip(*heads.scores, strict=True)]
     why = (
-        f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
+        "Of one token repeated, all scores at one relative position are equal, in"
+        f" {_heads_in_words(heads)}."
     )
     if not all(slopes):
         why += " They do not change evenly with the distance: which keys they favour is learned."

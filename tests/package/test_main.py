@@ -523,6 +523,24 @@ def test_a_rule_without_the_trained_length_is_qualified_aloud(explain: Run) -> N
     assert explain(longer)[2] == explain(longer, "--trained", "8192")[2] == ""
 
 
+def test_a_rule_of_later_layers_is_qualified_aloud(explain: Run) -> None:
+    plain = {"rope_type": "default", "rope_theta": 1e4}
+    rules = {
+        "sliding_attention": plain,
+        "full_attention": plain | {"rope_type": "yarn", "factor": 4},
+    }
+    longer = PLAIN | {"model_type": "gemma3_text", "rope_parameters": rules}
+    del longer["rope_theta"]
+    assert explain(longer)[2].count(f"{TRAINED} is not given") == 1
+
+
+def test_a_trained_length_agrees_with_that_of_the_file(explain: Run) -> None:
+    longer = scaled({"rope_type": "yarn", "factor": 4.0}, **{TRAINED: 4096})
+    assert explain(longer, "--trained", "4096")[0] == 0
+    status, _, error = explain(longer, "--trained", "2048")
+    assert (status, f"{TRAINED} and trained_length must agree" in error) == (2, True)
+
+
 def test_a_base_to_set_that_is_not_in_the_file_is_said_to_be_a_default(explain: Run) -> None:
     said = "(rope_theta is the default of the model's code: if the model was trained"
     without = {key: value for key, value in PLAIN.items() if key != "rope_theta"}

@@ -61,6 +61,7 @@ BROKEN = [
         "[]",
         "null",
         "{}x",
+        ",}",
         '{"a":,}',
         '{"x": 1, "a":,}',
     ),
@@ -174,6 +175,22 @@ def test_dimensions_at_the_end_of_a_head_are_noted_alike(
     part = given.get("qk_rope_head_dim", 24)
     said = f"The last {part} of the 192 dimensions of a head are rotated, not the first {part}."
     assert (said in str(mine.numbers)) == (part < 192)
+
+
+QWEN = {"model_type": "qwen", "use_dynamic_ntk": True, "seq_length": 8192, "kv_channels": 128}
+AT_THE_TOP = {"original_max_position_embeddings": 4096}
+
+
+@pytest.mark.parametrize("given", [QWEN, AT_THE_TOP])
+@pytest.mark.parametrize("trained", [4096, 8192])
+def test_another_trained_length_than_the_rule_goes_by_is_answered_alike(
+    given: dict[str, Any], trained: int, script: Script
+) -> None:
+    plain = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 32768}
+    text = json.dumps(plain | {"rope_theta": 1e4} | given)
+    mine, theirs = script(text, None, trained), command_answer(text, None, trained)
+    assert_same(mine, theirs)
+    assert (theirs.error is None) == (trained in given.values())
 
 
 @pytest.mark.parametrize("kind", ["llama", "bert"])

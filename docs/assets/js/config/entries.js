@@ -41,7 +41,7 @@ function parsed(text, name) {
 
 /** Say in plain words, before those of Python, what breaks the syntax, if that is clear. */
 function explainFault(error, text) {
-  const comma = text.lastIndexOf(",", error.at - 1);
+  const comma = text.slice(0, error.at).lastIndexOf(",");
   const isAfter = comma >= 0 && /^[ \t\r\n]*$/.test(text.slice(comma + 1, error.at));
   const rest = text.slice(isAfter ? comma : error.at);
   const causes = [...limits.CAUSES].slice(isAfter ? 0 : 1);

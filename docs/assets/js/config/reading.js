@@ -22,6 +22,8 @@ export function read(config, layerType, trainedLength = null) {
   let part = usual(textOf(translated(new Entries(config), notes), notes), notes);
   let isGiven = part.has(ORIGINAL) || part.has(TRAINED);
   if (trainedLength !== null) {
+    const given = [part.path(ORIGINAL), part.integer(ORIGINAL, { least: 2 })];
+    agreed([given, ["trained_length", trainedLength]]);
     part = new Entries(new Map([...part.mapping, [ORIGINAL, trainedLength]]), part.place);
   }
   const named = part.text("model_type");
@@ -48,7 +50,7 @@ export function read(config, layerType, trainedLength = null) {
     );
   }
   isGiven ||= section?.entries.has(ORIGINAL);
-  if (section !== null && trainedLength !== null && RULES.get(rule.scheme).has(ORIGINAL) && !isGiven) {
+  if (trainedLength !== null && RULES.get(rule.scheme)?.has(ORIGINAL) && !isGiven) {
     notes.push(
       `${rules.UNGIVEN}. This answer holds only once it is set to ${trainedLength}: without it,` +
         ` transformers uses ${LENGTHS[0]}.`,
