@@ -170,7 +170,7 @@ def test_a_model_with_other_positions_leads_to_their_page(
     text = json_text({"model_type": kind, "hidden_size": 64})
     type_in(bench, text)
     expect(bench.locator("#wb-text-error")).to_have_text(str(command_answer(text).error))
-    expect(bench.locator(".says")).to_contain_text("has other positions than rotary ones")
+    expect(bench.locator(".says")).to_contain_text("positions of this model are not rotary. See")
     assert_leads(site, bench.locator(".says a"), address)
     assert violations(bench) == []
 

@@ -20,12 +20,8 @@ const STATUS = [
   "Exit status 0: nothing is wrong.",
   "Exit status 1: something is wrong. The length leads to new angles.",
 ];
-// What may be at fault, each with a field of its own, and what is said of it.
-const UNREAD = {
-  text: "Exit status 2: the configuration cannot be read.",
-  length: "Exit status 2: the length asked about cannot be read.",
-  trained: "Exit status 2: the trained length cannot be read.",
-};
+// What may be at fault, each with a field of its own.
+const UNREAD = { text: "configuration", length: "length asked about", trained: "trained length" };
 // Pages of the book: the address from its top, and the words of a link to it.
 const ROOT = new URL("../../", import.meta.url);
 const ADVICE = ["how-to/extend-a-context/", "Extend a context"];
@@ -35,7 +31,7 @@ const SCHEMES = {
   [families.LEARNED]: ["schemes/learned/", "Learned table"],
   [families.BUCKETS]: ["schemes/t5/", "T5's bias"],
 };
-const OTHER = "Exit status 2: the model has other positions than rotary ones. About them:";
+const OTHER = "Exit status 2: the positions of this model are not rotary. See";
 const UNKNOWN = "The model type is not known: this holds only if every layer rotates, as in Llama.";
 const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
 const PARTS = `
@@ -173,7 +169,7 @@ const stopOf = (length) =>
 function told({ fault, status, error, layers }) {
   const [, other] = error?.match(/, which uses (.*): it has no frequencies/) ?? [];
   if (other in SCHEMES) return [OTHER, " ", link(SCHEMES[other]), "."];
-  if (fault) return [UNREAD[fault]];
+  if (fault) return [`Exit status 2: the ${UNREAD[fault]} cannot be read.`];
   const said = [STATUS[status]];
   if (layers.some(({ rotates }) => rotates === null)) said.push(" ", UNKNOWN);
   const isUngiven = ({ notes }) => notes.some((note) => note.startsWith(rule.UNGIVEN));
