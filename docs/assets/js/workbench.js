@@ -167,7 +167,7 @@ const stopOf = (length) =>
 
 /** The verdict in words, with a link where a page says more. */
 function told({ fault, status, error, layers }) {
-  const [, other] = error?.match(/, which uses (.*): it has no frequencies/) ?? [];
+  const [, other] = error?.match(/ uses (.*): it has no /) ?? [];
   if (other in SCHEMES) return [OTHER, " ", link(SCHEMES[other]), "."];
   if (fault) return [`Exit status 2: the ${UNREAD[fault]} cannot be read.`];
   const said = [STATUS[status]];

@@ -14,7 +14,7 @@ const TIMES = { "": 1n, k: 2n ** 10n, m: 2n ** 20n };
 
 // Digits, with commas or without, and a unit.
 const SPACE = "[ \\u00a0\\u2009\\u202f]*"; // as typed, or copied from a page
-const DIGITS = "[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)";
+const DIGITS = "[+-]?(?:\\d{1,3}(?:,\\d{3})+|\\d+(?:_\\d+)*)";
 const LENGTH = new RegExp(`^(?=.{1,99}$)${SPACE}(${DIGITS})${SPACE}([kKmM]?)${SPACE}$`);
 
 /** A length, a BigInt, from what is written in a field; null if nothing is. */
