@@ -47,7 +47,7 @@ def on_page_content(html: str, *, page: Page, **about: object) -> None:
         heading.children = [below for below in heading.children if below.title not in beside]
         for link in (heading, *heading.children):
             if (title := with_breaks(link.title)) != link.title:
-                link.typeset = {"title": title}  # type: ignore[attr-defined]  # as above
+                link.typeset = {"title": title}  # type: ignore[attr-defined]  # the theme shows it
 
 
 def with_breaks(title: str) -> str:
